@@ -1,0 +1,1 @@
+"""Reports of an audit: one file a format."""

@@ -1,0 +1,5 @@
+"""`python -m retrograde`."""
+
+from retrograde.cli.main import main
+
+main()

@@ -1,0 +1,168 @@
+"""`retrograde audit`: judge the gradient of a program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from retrograde.audit import Audit
+from retrograde.cli.exits import INTERRUPTED, status_of
+from retrograde.cli.progress import Progress
+from retrograde.cli.supervise import Interrupted, supervise
+from retrograde.report.json import render_json
+from retrograde.report.terminal import render_terminal
+from retrograde.request import AuditRequest
+
+DEFAULT_BUDGET = 120.0
+"""Time that an audit may take where the user names none [s]."""
+
+_STDERR = 2
+_LATER_FORMATS = ("sarif", "html")
+_LATER_OPTIONS = ("accept", "baseline", "against", "stock", "evidence")
+_TERMINAL_WIDTH = 100
+
+
+class _Iterations(click.ParamType[int | None]):
+    """A positive number, or "auto" for None."""
+
+    name = "N|auto"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        if value is None or value == "auto":
+            return None
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = 0
+        if number < 1:
+            self.fail(f"{value!r} is neither a positive number nor auto.", param, ctx)
+        return number
+
+
+def _refuse(ctx: click.Context, param: click.Parameter, value: object) -> object:
+    if value not in (None, (), False):
+        raise click.UsageError(f"--{param.name} is not part of this version.", ctx)
+    return value
+
+
+def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    for name in value:
+        if name in _LATER_FORMATS:
+            raise click.UsageError(f"The format {name} is not part of this version.", ctx)
+    return tuple(dict.fromkeys(value)) or ("terminal",)
+
+
+@click.command(context_settings={"show_default": True})
+@click.option(
+    "--iterations", type=_Iterations(), default="auto", metavar="N|auto", help="How many iterations to judge."
+)
+@click.option("--objective", metavar="NAME", help="The loss to judge.  [default: those that backward ran on]")
+@click.option("--parameter", "parameters", multiple=True, metavar="NAME", help="A parameter to judge.  [default: all]")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_BUDGET,
+    metavar="SECONDS",
+    help="Time for the audit, the program's own included.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the random probes.")
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(["terminal", "json", *_LATER_FORMATS]),
+    metavar="terminal|json",
+    callback=_refuse_formats,
+    help="How to report; may be given twice.  [default: terminal]",
+)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Where to report.")
+@click.option("--accept", multiple=True, hidden=True, callback=_refuse)
+@click.option("--baseline", hidden=True, callback=_refuse)
+@click.option("--against", hidden=True, callback=_refuse)
+@click.option("--stock", is_flag=True, hidden=True, callback=_refuse)
+@click.option("--evidence", hidden=True, callback=_refuse)
+@click.option("-m", "module", metavar="MODULE", help="Audit a module, as `python -m` runs it.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [-- ARGS]...")
+def audit(
+    iterations: int | None,
+    objective: str | None,
+    parameters: tuple[str, ...],
+    budget: float,
+    seed: int,
+    formats: tuple[str, ...],
+    output: Path | None,
+    module: str | None,
+    program: tuple[str, ...],
+    **_later: object,
+) -> int:
+    """Audit the gradient that SCRIPT trains on. ARGS are its own, and the script is not edited.
+
+    Exit status: 0 right, 1 wrong, 2 undecided, 3 the program could not be run, 4 nothing to check, 64 usage.
+    """
+    script, args = _split(module, program)
+    _check_writable(output)
+    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed)
+    to_stdout = output is None and "json" in formats
+    try:
+        result = supervise(
+            request,
+            stdout=_STDERR if to_stdout else None,
+            progress=Progress(Console(stderr=True)),
+        )
+    except Interrupted as error:
+        return INTERRUPTED + error.signal
+    _report(result, formats, output)
+    return status_of(result.verdict)
+
+
+def _split(module: str | None, program: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    if module is not None:
+        return None, program
+    if not program:
+        raise click.UsageError("Which program? Give a script, or a module with -m.")
+    return program[0], program[1:]
+
+
+def _check_writable(output: Path | None) -> None:
+    """Refuse a place where no report can be left before the program has run for it."""
+    if output is None:
+        return
+    place = output if output.exists() else output.absolute().parent
+    if not os.access(place, os.W_OK):
+        raise click.UsageError(f"{output} cannot be written.")
+
+
+def _report(result: Audit, formats: tuple[str, ...], output: Path | None) -> None:
+    if "json" not in formats:
+        if output is None:
+            _print_terminal(result, error=False)
+        else:
+            _write(output, render_terminal(result, width=_TERMINAL_WIDTH, color=False))
+        return
+    if output is None:
+        click.echo(render_json(result))
+    else:
+        _write(output, render_json(result) + "\n")
+    if "terminal" in formats:
+        _print_terminal(result, error=output is None)
+
+
+def _print_terminal(result: Audit, *, error: bool) -> None:
+    console = Console(stderr=error)
+    color = console.is_terminal and not console.no_color
+    width = console.width if console.is_terminal else _TERMINAL_WIDTH
+    stream = sys.stderr if error else sys.stdout
+    text = render_terminal(result, width=width, color=color)
+    encoding = stream.encoding or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=error)
+
+
+def _write(output: Path, text: str) -> None:
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{output} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,68 @@
+"""The process in which an audited program runs: `python -P -m retrograde.cli.child FOLDER`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from retrograde.audit import Audit, Verdict
+from retrograde.cli.exchange import Exchange
+from retrograde.request import AuditRequest
+
+
+class Run(Protocol):
+    """What conducts an audit: `retrograde.audit.run`."""
+
+    def __call__(self, request: AuditRequest, progress: Callable[[str], None]) -> Audit:
+        """Audit the program of `request` in this process."""
+        ...
+
+
+def serve(folder: Path, run: Run) -> None:
+    """Conduct the audit whose request lies in `folder`, and leave its result there.
+
+    A failure of the audit itself is shown and leaves an undecided result: it says nothing about the program.
+    """
+    exchange = Exchange(folder)
+    request = exchange.read_request()
+    start = time.perf_counter()
+    try:
+        audit = run(request, progress=exchange.say)
+    except KeyboardInterrupt:
+        _die_interrupted()
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        audit = Audit(
+            Verdict.UNDECIDED,
+            f"The audit itself failed: {traceback.format_exception_only(error)[-1].strip()}",
+            script=request.program,
+            args=request.args,
+            seconds=time.perf_counter() - start,
+        )
+    exchange.write_result(audit)
+
+
+def _die_interrupted() -> None:
+    """Die as a program does that Ctrl-C ended, so that whoever waits can tell."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def main() -> None:
+    """Serve the folder that the command line names."""
+    from retrograde.audit import run
+
+    serve(Path(sys.argv[1]), run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""Conducts one audit in a process of its own, and leaves nothing of it behind."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from retrograde.audit import Audit, Verdict
+from retrograde.cli.exchange import Exchange
+from retrograde.cli.process_group import ProcessGroup
+from retrograde.cli.progress import Progress
+from retrograde.cli.signals import StopFlag, stop_flag
+from retrograde.request import AuditRequest
+
+CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
+"""The command that serves a request; the folder of its exchange follows."""
+
+_POLL = 0.03
+_GRACE = 5.0
+_GRACE_SHARE = 0.2
+_FAREWELL = 2.0
+
+
+class Interrupted(Exception):
+    """The user, or the system, asked the command to stop.
+
+    Attributes:
+        signal: Number of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.strsignal(number))
+        self.signal = number
+
+
+def supervise(
+    request: AuditRequest,
+    *,
+    stdout: int | None = None,
+    progress: Progress,
+    child: Sequence[str] = CHILD,
+) -> Audit:
+    """Audit the program of `request` in a process group of its own.
+
+    Whatever happens, the group has ended and the exchange is removed when this returns or raises.
+
+    Args:
+        request: What to audit.
+        stdout: File descriptor that takes the program's standard output; None leaves it where it is.
+        progress: Shows what is being done.
+        child: The command that serves the request.
+
+    Raises:
+        Interrupted: A signal asked to stop, or the program was interrupted at the terminal.
+    """
+    start = time.monotonic()
+    with stop_flag() as flag, tempfile.TemporaryDirectory(prefix="retrograde-", ignore_cleanup_errors=True) as folder:
+        exchange = Exchange(Path(folder))
+        exchange.write_request(request)
+        group = ProcessGroup([*child, folder], stdout=stdout)
+        try:
+            overdue = _follow(group, exchange, flag, progress, _deadline(request, start))
+        finally:
+            progress.clear()
+            group.end()
+        if flag.signal is not None:
+            raise Interrupted(flag.signal)
+        audit = exchange.read_result()
+        if audit is not None:
+            return audit
+        if group.status == -signal.SIGINT:
+            raise Interrupted(signal.SIGINT)
+        said = exchange.last_said()
+    seconds = time.monotonic() - start
+    if overdue:
+        return _overdue(request, said, seconds)
+    return _died(request, group.status or 0, seconds)
+
+
+def _deadline(request: AuditRequest, start: float) -> float:
+    if request.budget is None:
+        return float("inf")
+    return start + request.budget + max(_GRACE, _GRACE_SHARE * request.budget)
+
+
+def _follow(group: ProcessGroup, exchange: Exchange, flag: StopFlag, progress: Progress, deadline: float) -> bool:
+    """Follow the process until it ends, has left its result, or must be ended; whether it is overdue."""
+    while group.poll() is None and flag.signal is None:
+        if exchange.has_result():
+            # Threads and exit handlers of the program may keep the process: it has a moment to end by itself.
+            group.wait(_FAREWELL)
+            return False
+        if time.monotonic() > deadline:
+            return True
+        progress.show(exchange.last_said())
+        time.sleep(_POLL)
+    return False
+
+
+def _overdue(request: AuditRequest, said: str, seconds: float) -> Audit:
+    doing = f" The last thing it did: {said}." if said else ""
+    return Audit(
+        Verdict.UNDECIDED,
+        f"The audit did not end within its budget of {request.budget:g} s, and was stopped.{doing}",
+        script=request.program,
+        args=request.args,
+        not_checked=("Everything: the program ran longer than the budget. --budget SECONDS gives it more time.",),
+        seconds=seconds,
+    )
+
+
+def _died(request: AuditRequest, status: int, seconds: float) -> Audit:
+    if status < 0:
+        cause = f"was ended by {signal.Signals(-status).name} ({signal.strsignal(-status)})"
+    else:
+        cause = f"ended its process itself, with status {status}, before anything could be judged"
+    return Audit(
+        Verdict.NOT_RUN,
+        f"The program {cause}.",
+        script=request.program,
+        args=request.args,
+        seconds=seconds,
+    )

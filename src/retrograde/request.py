@@ -1,0 +1,46 @@
+"""What a user asks of an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """One program to audit, and how.
+
+    Exactly one of `script` and `module` names the program.
+
+    Attributes:
+        script: Path of the program's file, as `python SCRIPT` takes it; None with `module`.
+        module: Dotted name of the program's module, as `python -m MODULE` takes it; None with `script`.
+        args: The program's own arguments.
+        iterations: Number of iterations to judge; None leaves the choice to the audit.
+        objective: Name of the loss to judge; None takes the losses that `backward` ran on.
+        parameters: Names of the parameters to judge; empty judges all.
+        budget: Time that the audit may take [s]; None sets no limit.
+        seed: Seed of the random probes.
+    """
+
+    script: str | None = None
+    module: str | None = None
+    args: tuple[str, ...] = ()
+    iterations: int | None = None
+    objective: str | None = None
+    parameters: tuple[str, ...] = ()
+    budget: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a request without a program, or with two.
+
+        Raises:
+            ValueError: Not exactly one of `script` and `module` is given.
+        """
+        if (self.script is None) == (self.module is None):
+            raise ValueError("An audit needs either a script or a module.")
+
+    @property
+    def program(self) -> str:
+        """The program as it is written on a command line of `python`: "train.py", "-m pkg.train"."""
+        return self.script if self.script is not None else f"-m {self.module}"

@@ -1,0 +1,66 @@
+"""Typed access to Warp from host code, whose own annotations leave much unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import warp
+from numpy.typing import NDArray
+
+WarpArray = warp.array[Any, Any]
+
+wp: Any = warp
+"""Warp, its partial annotations set aside."""
+
+REALS: tuple[Any, Any] = (wp.float64, wp.float32)
+"""Scalar types that states may be stored in."""
+
+
+def numpy_type(dtype: Any) -> type[np.floating[Any]]:
+    """NumPy type of a scalar type out of `REALS`."""
+    return np.float32 if dtype is wp.float32 else np.float64
+
+
+def to_device(
+    values: NDArray[Any], *, dtype: Any = wp.float64, device: Any = None, requires_grad: bool = False
+) -> WarpArray:
+    """A new Warp array of `dtype` on `device` that shares no memory with `values`."""
+    host = np.ascontiguousarray(values, dtype=numpy_type(dtype))
+    return wp.array(host, dtype=dtype, device=device, requires_grad=requires_grad, copy=True)
+
+
+def to_host(array: WarpArray) -> NDArray[np.float64]:
+    """A float64 copy on the host that shares no memory with `array`."""
+    return np.array(array.numpy(), dtype=np.float64)
+
+
+def new_zeros(
+    shape: int | Sequence[int], *, dtype: Any = wp.float64, device: Any = None, requires_grad: bool = False
+) -> WarpArray:
+    """A Warp array of zeros."""
+    return wp.zeros(shape, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def launch(kernel: Any, dim: int | Sequence[int], inputs: Sequence[Any], outputs: Sequence[Any], device: Any) -> None:
+    """Launch `kernel`, recorded on the active tape if there is one."""
+    wp.launch(kernel, dim=dim, inputs=list(inputs), outputs=list(outputs), device=device)
+
+
+def shape_of(array: WarpArray) -> list[int]:
+    """Shape as a list, for messages."""
+    untyped: Any = array
+    return [int(n) for n in untyped.shape]
+
+
+def type_of(array: WarpArray) -> Any:
+    """Warp scalar type."""
+    untyped: Any = array
+    return untyped.dtype
+
+
+def device_of(array: WarpArray) -> Any:
+    """Warp device."""
+    untyped: Any = array
+    return untyped.device

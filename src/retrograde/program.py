@@ -9,6 +9,7 @@ import sys
 import traceback
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
@@ -142,7 +143,7 @@ def _load_module(name: str) -> _Loaded:
 
 
 def _load_container(path: str) -> _Loaded:
-    _set_first_path(path)
+    _set_first_path(os.path.abspath(path))
     spec = importlib.machinery.PathFinder.find_spec("__main__", [path])
     if spec is None:
         raise _MissingProgramError(f"{path}: there is no __main__ module in it.")
@@ -157,6 +158,7 @@ def _load_spec(spec: importlib.machinery.ModuleSpec, argv0: str) -> _Loaded:
     module = _main_module(spec.origin, spec.loader)
     module.__spec__ = spec
     module.__package__ = spec.parent
+    module.__dict__["__cached__"] = spec.cached
     return _Loaded(code, module, argv0)
 
 
@@ -167,6 +169,7 @@ def _main_module(file: str | None, loader: object) -> ModuleType:
     namespace["__file__"] = file
     namespace["__loader__"] = loader
     namespace["__cached__"] = None
+    namespace["__annotations__"] = {}
     return module
 
 
@@ -209,9 +212,12 @@ def _strip(error: BaseException | None, seen: set[int]) -> None:
 
 def _without_auditor(frames: TracebackType | None) -> TracebackType | None:
     kept = [frame for frame in _chain(frames) if not _in_auditor(frame)]
-    for frame, following in zip(kept, [*kept[1:], None], strict=True):
+    if not kept:
+        return None
+    for frame, following in pairwise(kept):
         frame.tb_next = following
-    return kept[0] if kept else None
+    kept[-1].tb_next = None
+    return kept[0]
 
 
 def _is_auditors(error: BaseException) -> bool:

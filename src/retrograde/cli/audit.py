@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-import sys
 from pathlib import Path
 
 import click
@@ -11,6 +11,7 @@ from rich.console import Console
 
 from retrograde.audit import Audit
 from retrograde.cli.exits import INTERRUPTED, status_of
+from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
 from retrograde.cli.supervise import Interrupted, supervise
 from retrograde.report.json import render_json
@@ -43,6 +44,12 @@ class _Iterations(click.ParamType[int | None]):
         return number
 
 
+def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if not math.isfinite(value):
+        raise click.BadParameter("Not a finite number.", ctx, param)
+    return value
+
+
 def _refuse(ctx: click.Context, param: click.Parameter, value: object) -> object:
     if value not in (None, (), False):
         raise click.UsageError(f"--{param.name} is not part of this version.", ctx)
@@ -67,6 +74,7 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
     type=click.FloatRange(min=0, min_open=True),
     default=DEFAULT_BUDGET,
     metavar="SECONDS",
+    callback=_finite,
     help="Time for the audit, the program's own included.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the random probes.")
@@ -144,7 +152,7 @@ def _report(result: Audit, formats: tuple[str, ...], output: Path | None) -> Non
             _write(output, render_terminal(result, width=_TERMINAL_WIDTH, color=False))
         return
     if output is None:
-        click.echo(render_json(result))
+        emit(render_json(result) + "\n")
     else:
         _write(output, render_json(result) + "\n")
     if "terminal" in formats:
@@ -155,10 +163,7 @@ def _print_terminal(result: Audit, *, error: bool) -> None:
     console = Console(stderr=error)
     color = console.is_terminal and not console.no_color
     width = console.width if console.is_terminal else _TERMINAL_WIDTH
-    stream = sys.stderr if error else sys.stdout
-    text = render_terminal(result, width=width, color=color)
-    encoding = stream.encoding or "utf-8"
-    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=error)
+    emit(render_terminal(result, width=width, color=color), error=error)
 
 
 def _write(output: Path, text: str) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 
 import click
+from rich.console import Console
+from rich.markdown import Markdown
 
 from retrograde.causes.registry import all_causes, find_cause
+from retrograde.cli.output import emit
 from retrograde.report.page import page_of
 
 
@@ -23,9 +26,8 @@ def explain(code: str) -> None:
         raise click.UsageError(f"There is no cause {code}. This version knows {known or 'none'}.")
     page = page_of(cause)
     if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.markdown import Markdown
-
-        Console().print(Markdown(page))
-    else:
-        click.echo(page)
+        console = Console()
+        with console.capture() as capture:
+            console.print(Markdown(page))
+        page = capture.get()
+    emit(page)

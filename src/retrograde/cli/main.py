@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 
@@ -12,6 +11,7 @@ from retrograde.cli.audit import audit
 from retrograde.cli.exits import INTERRUPTED, USAGE
 from retrograde.cli.explain import explain
 from retrograde.cli.lint import lint
+from retrograde.cli.output import ReaderGoneError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,8 +39,6 @@ def run(arguments: list[str]) -> int:
         return USAGE
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED + signal.SIGINT
-    except BrokenPipeError:
-        # The reader of the report is gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
         return INTERRUPTED + signal.SIGPIPE
     return status if isinstance(status, int) else 0

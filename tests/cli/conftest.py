@@ -1,0 +1,106 @@
+"""Runs the command as a user does: in a process, in a folder, with a terminal or without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+_MARK = "RETROGRADE_TEST_MARK"
+
+
+@dataclass
+class Command:
+    """The command in a folder of its own, that can tell what it left behind.
+
+    Attributes:
+        launcher: How it is called.
+        folder: The user's working folder.
+        temporary: The only place for temporary files.
+        mark: A value in the environment of every process that comes from it.
+    """
+
+    launcher: tuple[str, ...]
+    folder: Path
+    temporary: Path
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def write(self, name: str, source: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+        return path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+        return {**kept, "TMPDIR": str(self.temporary), _MARK: self.mark, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def start(self, *arguments: str, launcher: Sequence[str] | None = None, **options: object) -> subprocess.Popen[str]:
+        settings: dict[str, object] = {
+            "cwd": self.folder,
+            "env": self.environment,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            "text": True,
+        }
+        return subprocess.Popen([*(launcher or self.launcher), *arguments], **{**settings, **options})  # type: ignore[call-overload]
+
+    def run(
+        self, *arguments: str, stdin: str | None = None, launcher: Sequence[str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments, launcher=launcher, stdin=subprocess.PIPE)
+        out, err = process.communicate(stdin or "", timeout=120)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def processes(self) -> list[str]:
+        """Command lines of the processes that still run."""
+        return [line for line in map(self._command_line, Path("/proc").glob("[0-9]*")) if line]
+
+    def _command_line(self, entry: Path) -> str:
+        try:
+            if f"{_MARK}={self.mark}".encode() not in (entry / "environ").read_bytes():
+                return ""
+            return (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            return ""
+
+    def left_behind(self, seconds: float = 1.0) -> list[str]:
+        """Processes and temporary files that are still there; the dead get a moment to be reaped."""
+        deadline = time.monotonic() + seconds
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self.processes() + [path.name for path in self.temporary.iterdir()]
+
+
+def _command(tmp_path: Path, launcher: tuple[str, ...]) -> Command:
+    folder, temporary = tmp_path / "work", tmp_path / "tmp"
+    folder.mkdir()
+    temporary.mkdir()
+    return Command(launcher, folder, temporary)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Command:
+    """The command before a judge that calls every program that runs right."""
+    return _command(tmp_path, (sys.executable, str(HERE / "fake_command.py")))
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Command:
+    """The command as it is installed."""
+    return _command(tmp_path, (sys.executable, "-P", "-m", "retrograde"))
+
+
+@pytest.fixture(params=["shell", "real"])
+def command(request: pytest.FixtureRequest) -> Command:
+    return request.getfixturevalue(request.param)

@@ -40,8 +40,8 @@ def ladder_table(ladders: Sequence[Ladder]) -> Table:
 
 
 def _add_rows(table: Table, ladder: Ladder) -> None:
-    shape = ", ".join(str(extent) for extent in ladder.shape)
-    title = f"{ladder.parameter} [{shape}] {ladder.dtype}, iteration {ladder.iteration}"
+    shape = f" [{', '.join(str(extent) for extent in ladder.shape)}]" if ladder.shape else ""
+    title = f"{ladder.parameter}{shape} {ladder.dtype}, iteration {ladder.iteration}"
     error = _share(relative_error(ladder, "consumed"))
     if math.prod(ladder.shape) <= _MAX_ELEMENTS:
         cells = [_elements(getattr(ladder, name)) for name in RUNGS]

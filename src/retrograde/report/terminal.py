@@ -53,12 +53,15 @@ def render_terminal(audit: Audit, *, width: int = 100, color: bool = False) -> s
 
 def _parts(audit: Audit) -> list[RenderableType]:
     parts: list[RenderableType] = [_headline(audit)]
-    parts += [_finding(cause) for cause in audit.causes]
+    for cause in audit.causes:
+        parts += [Text(), _finding(cause)]
     if audit.verdict is Verdict.WRONG and audit.unexplained > _WORTH_A_LINE:
         parts.append(Text(f"No cause explains {_percent(audit.unexplained)} of the error.", "bold"))
     if audit.ladder:
-        parts += [Text(), ladder_table(audit.ladder), Text()]
-    parts += [_finding(remark) for remark in audit.remarks]
+        parts += [Text(), ladder_table(audit.ladder)]
+    for remark in audit.remarks:
+        parts += [Text(), _finding(remark)]
+    parts.append(Text())
     if audit.checked:
         parts.append(_hanging("checked", "; ".join(audit.checked)))
     parts += [_hanging("not checked", sentence) for sentence in audit.not_checked]

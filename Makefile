@@ -45,7 +45,7 @@ lint: $(VENV)/.stamp-dev
 	@$(BIN)/lint-imports
 
 docs: $(VENV)/.stamp-dev
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fuzz: $(VENV)/.stamp-dev
 	@test -d tests/properties || { echo "There is no random generator of programs in tests/properties."; exit 1; }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import warp
@@ -13,6 +13,23 @@ WarpArray = warp.array[Any, Any]
 
 wp: Any = warp
 """Warp, its partial annotations set aside."""
+
+if TYPE_CHECKING:
+    Float64 = Any
+    Vec4 = Any
+    RealMatrix = Any
+    Int32Array = Any
+    Float64Array = Any
+    Float64Matrix = Any
+    Float64Tensor = Any
+else:
+    Float64 = warp.float64
+    Vec4 = warp.vec4d
+    RealMatrix = warp.array2d(dtype=Any)
+    Int32Array = warp.array(dtype=warp.int32)
+    Float64Array = warp.array(dtype=warp.float64)
+    Float64Matrix = warp.array2d(dtype=warp.float64)
+    Float64Tensor = warp.array3d(dtype=warp.float64)
 
 REALS: tuple[Any, Any] = (wp.float64, wp.float32)
 """Scalar types that states may be stored in."""

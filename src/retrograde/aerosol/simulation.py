@@ -1,0 +1,275 @@
+"""A simulation: processes on a size grid, stepped through a time grid, with its adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, to_host, wp
+from retrograde.aerosol.grids import SizeGrid
+from retrograde.aerosol.processes._coefficients import growth_and_loss
+from retrograde.aerosol.processes.integration import Integration, Method, Plan
+from retrograde.aerosol.processes.plain import PlainIntegration
+from retrograde.aerosol.processes.terms import Process, Terms, total
+from retrograde.aerosol.states import SectionalState
+
+Floats = NDArray[np.float64]
+
+_MARGIN = 1.02
+"""Substeps are chosen this much more than the rates seen so far ask for."""
+
+
+class PositivityError(ValueError):
+    """A step was so long that a number concentration could have turned negative.
+
+    Give the simulation shorter steps (`substeps`), let it choose them (`substeps=None`), or use
+    `Method.SEMI_IMPLICIT`, which has no such limit.
+
+    Attributes:
+        step: The step that was asked for [s].
+        largest_step: The largest safe step [s].
+        substeps: Substeps that keep every step at or below it.
+    """
+
+    def __init__(self, step: float, largest_step: float, substeps: int) -> None:
+        self.step, self.largest_step, self.substeps = step, largest_step, substeps
+        super().__init__(
+            f"steps of {step:.6g} s pass the positivity limit: the largest safe step is {largest_step:.6g} s, "
+            f"substeps={substeps} or more (substeps=None chooses them)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Sectional states at all times of a simulation.
+
+    Attributes:
+        grid: Size bins.
+        times: Times of the states [s], shape [times].
+        number: Number concentrations [m^-3], shape [times, boxes, bins].
+        escaped_volume: Particle volume per volume of air that has grown past the grid's top by
+            each time [m^3 m^-3], shape [times, boxes].
+        substeps: Steps taken between two times.
+        peak_rate: Largest rate at which a bin was emptied in each box [s^-1], shape [boxes].
+    """
+
+    grid: SizeGrid
+    times: Floats
+    number: WarpArray
+    escaped_volume: WarpArray
+    substeps: int
+    peak_rate: Floats
+    _integration: Integration | PlainIntegration = field(repr=False)
+
+    def state(self, index: int) -> SectionalState:
+        """State at one of the times, as a view: a loss on it reaches the initial state."""
+        number: Any = self.number
+        return SectionalState(number[range(len(self.times))[index]], self.grid)
+
+    @property
+    def final(self) -> SectionalState:
+        """State at the last time."""
+        return self.state(-1)
+
+    def numpy(self) -> Floats:
+        """Number concentrations on the host [m^-3], shape [times, boxes, bins]."""
+        return to_host(self.number)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Processes that act together on a sectional state, stepped through a time grid.
+
+    The tendencies of all processes are added and integrated by one method with the same static
+    number of steps between any two times. A run's gradient is hand-written and exact for the steps
+    taken; on a Warp tape it takes part like any launch.
+
+    Attributes:
+        grid: Size bins.
+        processes: What changes the numbers; at most one of them coagulation.
+        times: Increasing times at which states are kept [s], shape [times], two at least.
+        substeps: Steps between two times; None to choose the fewest that stay positive.
+        method: `Method.HEUN`, explicit, of second order, positive up to a limit; or
+            `Method.SEMI_IMPLICIT`, of first order, positive for any step.
+        store_every: States are stored for the gradient at every so many steps and restored between
+            them; None for the square root of the number of steps, the least memory. 1 is fastest.
+
+    Raises:
+        ValueError: A field is not as described, or the processes do not fit the grid.
+    """
+
+    grid: SizeGrid
+    processes: tuple[Process, ...]
+    times: Floats
+    substeps: int | None = 1
+    method: Method = Method.HEUN
+    store_every: int | None = 1
+
+    def __post_init__(self) -> None:
+        times = np.array(self.times, dtype=np.float64)
+        if times.ndim != 1 or len(times) < 2 or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
+            raise ValueError("times [s]: expected at least two finite, increasing values, shape [times]")
+        times.setflags(write=False)
+        for name, value in (("substeps", self.substeps), ("store_every", self.store_every)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: expected a positive number or None, got {value}")
+        object.__setattr__(self, "times", times)
+        object.__setattr__(self, "processes", tuple(self.processes))
+        object.__setattr__(self, "method", Method(self.method))
+        object.__setattr__(self, "_terms", total(self.processes, self.grid))
+
+    @property
+    def terms(self) -> Terms:
+        """Sum of what the processes add to the tendency."""
+        terms: Terms = self.__dict__["_terms"]
+        return terms
+
+    def run(self, state: SectionalState, *, through_tape: bool = False) -> Trajectory:
+        """Step from `state` at the first time through all others.
+
+        Inside a `wp.Tape` block, the run is recorded if `state.number` carries a gradient.
+
+        Args:
+            state: State at the first time.
+            through_tape: Whether to leave the gradient to Warp's own adjoint of plain launches,
+                which is slow and serves as a reference.
+
+        Raises:
+            PositivityError: The given substeps pass the positivity limit of Heun's method.
+            ValueError: The state is on another grid, or for another number of boxes.
+        """
+        self._check(state)
+        integration = self._checked_run(state)
+        substeps = integration.plan.substeps
+        peak_rate = to_host(integration.peak_rate)
+        result: Integration | PlainIntegration = integration
+        if through_tape:
+            options: dict[str, Any] = {"dtype": state.dtype, "device": state.device}
+            result = PlainIntegration(self.terms, self._plan(substeps), state.boxes, **options)
+            result.run(state.number)
+        else:
+            integration.record(state.number)
+        return Trajectory(
+            grid=self.grid,
+            times=self.times,
+            number=result.number,
+            escaped_volume=result.escaped_volume,
+            substeps=substeps,
+            peak_rate=peak_rate,
+            _integration=result,
+        )
+
+    def pullback(self, trajectory: Trajectory, cotangents: WarpArray | Mapping[int, ArrayLike]) -> WarpArray:
+        """Cotangent of the initial numbers from cotangents of the states at any of the times.
+
+        Args:
+            trajectory: A run of this simulation, not through the tape.
+            cotangents: Derivatives of a loss with respect to the numbers: an array of shape
+                [times, boxes, bins], or arrays of shape [boxes, bins] by index of the time.
+
+        Returns:
+            Derivatives of the loss with respect to the initial numbers, shape [boxes, bins].
+        """
+        integration = trajectory._integration  # pyright: ignore[reportPrivateUsage]
+        if not isinstance(integration, Integration):
+            raise ValueError("trajectory: a run through the tape has its gradient from the tape alone")
+        number: Any = trajectory.number
+        values = _by_time(cotangents, tuple(shape_of(trajectory.number)))
+        escaped: Any = trajectory.escaped_volume
+        number.grad.assign(values)
+        escaped.grad.zero_()
+        gradient = new_zeros(number.shape[1:], dtype=number.dtype, device=number.device)
+        integration.backward(gradient)
+        number.grad.zero_()
+        return gradient
+
+    def prepare(self, boxes: int, *, dtype: Any = wp.float64, device: Any = None) -> Integration:
+        """All memory for runs of `boxes` boxes, whose launches can be captured in a graph.
+
+        Raises:
+            ValueError: `substeps` is None, or the processes are for another number of boxes.
+        """
+        if self.substeps is None:
+            raise ValueError("substeps: expected a number; a prepared integration has a fixed sequence of launches")
+        return Integration(self.terms, self._plan(self.substeps), boxes, dtype=dtype, device=device)
+
+    def peak_rate(self, state: SectionalState) -> Floats:
+        """Largest rate at which a bin of `state` is emptied [s^-1], shape [boxes]."""
+        self._check(state)
+        return _emptying_rates(self.terms, state.numpy()).max(axis=1)
+
+    def _plan(self, substeps: int) -> Plan:
+        intervals = np.diff(self.times)
+        count = len(intervals) * substeps
+        every = self.store_every or int(np.ceil(np.sqrt(count)))
+        return Plan(intervals=intervals, substeps=substeps, every=min(every, count), method=self.method)
+
+    def _check(self, state: SectionalState) -> None:
+        if state.grid != self.grid:
+            raise ValueError("state: its grid differs from the simulation's")
+        state.check_values()
+
+    def _checked_run(self, state: SectionalState) -> Integration:
+        """Run with the given substeps, or with enough of them."""
+        if self.method is Method.SEMI_IMPLICIT:
+            return self._run_with(state, self.substeps or 1)
+        longest = float(np.diff(self.times).max())
+        needed = max(1, int(np.ceil(float(self.peak_rate(state).max()) * longest)))
+        if self.substeps is None:
+            return self._enough_substeps(state, needed, longest)
+        if self.substeps >= needed:
+            integration = self._run_with(state, self.substeps)
+            if _is_within(integration, longest):
+                return integration
+        enough = self._enough_substeps(state, max(needed, self.substeps + 1), longest)
+        raise PositivityError(
+            step=longest / self.substeps,
+            largest_step=1.0 / float(to_host(enough.peak_rate).max()),
+            substeps=enough.plan.substeps,
+        )
+
+    def _enough_substeps(self, state: SectionalState, substeps: int, longest: float) -> Integration:
+        """Run with `substeps`, and with more until no step passes the limit."""
+        while True:
+            integration = self._run_with(state, substeps)
+            if _is_within(integration, longest):
+                return integration
+            peak = float(to_host(integration.peak_rate).max())
+            asked = int(np.ceil(_MARGIN * peak * longest)) if np.isfinite(peak) else 2 * substeps
+            substeps = min(max(asked, substeps + 1), 2 * substeps)
+
+    def _run_with(self, state: SectionalState, substeps: int) -> Integration:
+        integration = Integration(self.terms, self._plan(substeps), state.boxes, dtype=state.dtype, device=state.device)
+        integration.forward(state.number)
+        return integration
+
+
+def _is_within(integration: Integration, longest: float) -> bool:
+    """Whether no step passed the positivity limit."""
+    return bool(np.all(to_host(integration.peak_rate) * longest / integration.plan.substeps <= 1.0))
+
+
+def _emptying_rates(terms: Terms, number: Floats) -> Floats:
+    """Rate at which each bin is emptied [s^-1], shape [boxes, bins]."""
+    rates = np.broadcast_to(terms.removal, number.shape)
+    if terms.coagulation is None:
+        return rates
+    growth, loss = growth_and_loss(terms.coagulation.kernel, terms.coagulation.pairs)
+    subscripts = "jk,bk->bj" if growth.ndim == 2 else "bjk,bk->bj"
+    return rates + np.einsum(subscripts, growth + loss, number)
+
+
+def _by_time(cotangents: WarpArray | Mapping[int, ArrayLike], shape: tuple[int, ...]) -> Any:
+    """Cotangents as one array of shape [times, boxes, bins]."""
+    if not isinstance(cotangents, Mapping):
+        if tuple(shape_of(cotangents)) != shape:
+            raise ValueError(f"cotangents: expected shape {list(shape)}, got {shape_of(cotangents)}")
+        return cotangents
+    values = np.zeros(shape)
+    for index, cotangent in cotangents.items():
+        values[index] += np.asarray(cotangent, dtype=np.float64)
+    return values

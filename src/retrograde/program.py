@@ -183,7 +183,7 @@ def _is_container(path: str) -> bool:
 
 
 def _exited(error: SystemExit) -> Ending:
-    if error.code is None:
+    if error.code is None or error.code == 0:
         return Ending(End.EXITED)
     if isinstance(error.code, int):
         return Ending(End.EXITED, error.code & 0xFF, f"The program exited with status {error.code}.")

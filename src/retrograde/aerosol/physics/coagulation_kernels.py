@@ -45,8 +45,8 @@ class CoagulationKernel(ABC):
         Args:
             grid: Size bins; the kernel is taken at the pivots.
             environment: Environments, one matrix for each; pass `Environment.distinct()[0]` to
-                compute every different one once. Ignored by kernels that do not depend on it,
-                which give one matrix.
+                compute every different one once, or use `matrix_by_box`. Ignored by kernels that do
+                not depend on it, which give one matrix.
             device: Warp device; the current default if None.
 
         Returns:
@@ -57,6 +57,24 @@ class CoagulationKernel(ABC):
         """
         return self._matrix(grid, self._air(environment), device)
 
+    def matrix_by_box(
+        self, grid: SizeGrid, environment: Environment, *, device: Any = None
+    ) -> tuple[WarpArray, NDArray[np.int32]]:
+        """Each different kernel matrix once, and which of them belongs to every box.
+
+        Args:
+            grid: Size bins.
+            environment: Environment of every box.
+            device: Warp device; the current default if None.
+
+        Returns:
+            Rate constants [m^3 s^-1], shape [matrices, bins, bins], and an index into them, shape [boxes].
+        """
+        if not self.depends_on_environment:
+            return self.matrix(grid, device=device), np.zeros(environment.boxes, dtype=np.int32)
+        distinct, index = self._share(environment)
+        return self.matrix(grid, distinct, device=device), index
+
     def matrix_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
         """Host twin of `matrix`, computed by the host formulae."""
         return self._matrix_numpy(grid, self._air(environment))
@@ -66,6 +84,9 @@ class CoagulationKernel(ABC):
 
     @abstractmethod
     def _matrix_numpy(self, grid: SizeGrid, air: Environment) -> Floats: ...
+
+    def _share(self, environment: Environment) -> tuple[Environment, NDArray[np.int32]]:
+        return environment.distinct()
 
     def _air(self, environment: Environment | None) -> Environment:
         if not self.depends_on_environment:
@@ -184,11 +205,11 @@ class TableKernel(CoagulationKernel):
 
     Attributes:
         values: Rate constants [m^3 s^-1], shape [bins, bins], or [environments, bins, bins] with one
-            table for every environment.
+            table for every box.
 
     Raises:
         ValueError: The table is not square, not symmetric to 1e-12 relative, negative or not finite;
-            or, from `matrix`, it does not fit the grid or the number of environments.
+            or, from `matrix`, it does not fit the grid or the number of boxes.
     """
 
     values: Floats
@@ -210,8 +231,11 @@ class TableKernel(CoagulationKernel):
 
     @property
     def depends_on_environment(self) -> bool:
-        """Whether there is one table for every environment."""
+        """Whether there is one table for every box."""
         return self.values.ndim == 3
+
+    def _share(self, environment: Environment) -> tuple[Environment, NDArray[np.int32]]:
+        return environment, np.arange(environment.boxes, dtype=np.int32)
 
     def _matrix(self, grid: SizeGrid, air: Environment, device: Any) -> WarpArray:
         return to_device(self._matrix_numpy(grid, air), device=device)

@@ -47,6 +47,24 @@ class LossLaw(ABC):
         """
         return self._rates(grid, self._air(environment), device)
 
+    def rates_by_box(
+        self, grid: SizeGrid, environment: Environment, *, device: Any = None
+    ) -> tuple[WarpArray, NDArray[np.int32]]:
+        """Each different row of rates once, and which of them belongs to every box.
+
+        Args:
+            grid: Size bins.
+            environment: Environment of every box.
+            device: Warp device; the current default if None.
+
+        Returns:
+            First-order rates [s^-1], shape [rows, bins], and an index into them, shape [boxes].
+        """
+        if not self.depends_on_environment:
+            return self.rates(grid, device=device), np.zeros(environment.boxes, dtype=np.int32)
+        distinct, index = environment.distinct()
+        return self.rates(grid, distinct, device=device), index
+
     def rates_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
         """Host twin of `rates`, computed by the host formulae."""
         return self._rates_numpy(grid, self._air(environment))

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, to_host, wp
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.processes._coefficients import growth_and_loss
-from retrograde.aerosol.processes.integration import Integration, Method, Plan
+from retrograde.aerosol.processes.integration import Integration, Plan
 from retrograde.aerosol.processes.plain import PlainIntegration
-from retrograde.aerosol.processes.terms import Process, Terms, total
+from retrograde.aerosol.processes.terms import Method, Process, Terms, total
 from retrograde.aerosol.states import SectionalState
 
 Floats = NDArray[np.float64]

@@ -55,7 +55,7 @@ def _births_function(types: LaneTypes, operators: PairOperators) -> Any:
             loss = r[base + LOSS, i]
             excess = wp.cw_mul(n[i], growth)
             for q in range(c.intervals[i], c.intervals[i + 1]):
-                rate = pair_rate(c, g, n, q)
+                rate = pair_rate(c, g, n, n, q)
                 count += c.first[q] * rate
                 excess += c.second[q] * rate
             r[base + EXCESS, i] = excess
@@ -63,7 +63,7 @@ def _births_function(types: LaneTypes, operators: PairOperators) -> Any:
             peak = wp.max(peak, growth + loss)
         escape = vector()
         for q in range(c.intervals[c.bins], c.intervals[c.bins + 1]):
-            escape += c.first[q] * pair_rate(c, g, n, q)
+            escape += c.first[q] * pair_rate(c, g, n, n, q)
         w[TENDENCY, c.bins] = escape
         return peak
 

@@ -9,11 +9,11 @@ import numpy as np
 from retrograde.aerosol._device import wp
 from retrograde.aerosol.processes._lanes import LaneTypes
 from retrograde.aerosol.processes._operators import coefficient_struct
-from retrograde.aerosol.processes._pairs import PairGeometry, no_pairs
-from retrograde.aerosol.processes.terms import Floats, Terms
+from retrograde.aerosol.processes._pairs import PairGeometry, no_pairs, semi_implicit_pairs
+from retrograde.aerosol.processes.terms import Floats, Method, Terms
 
 
-def coefficients(terms: Terms, types: LaneTypes, groups: int, device: Any) -> Any:
+def coefficients(terms: Terms, types: LaneTypes, groups: int, method: Method, device: Any) -> Any:
     """The struct of coefficients on `device` for `groups` groups of boxes."""
     bins = terms.bins
     result = coefficient_struct(types)()
@@ -24,6 +24,8 @@ def coefficients(terms: Terms, types: LaneTypes, groups: int, device: Any) -> An
     boxwise = terms.coagulation is not None and terms.coagulation.kernel.ndim == 3
     kernel = np.zeros((bins, bins)) if terms.coagulation is None else terms.coagulation.kernel
     pairs = no_pairs(bins) if terms.coagulation is None else terms.coagulation.pairs
+    if method is Method.SEMI_IMPLICIT:
+        pairs = semi_implicit_pairs(pairs)
     _set_pairs(result, pairs, None if boxwise else kernel, types, device)
     _set_matrices(result, pairs, np.zeros((bins, bins)) if boxwise else kernel, types, device)
     result.boxwise = (
@@ -36,12 +38,12 @@ def coefficients(terms: Terms, types: LaneTypes, groups: int, device: Any) -> An
 
 def growth_and_loss(kernel: Floats, pairs: PairGeometry) -> tuple[Floats, Floats]:
     """Matrices of the rates at which a bin grows by bulk partners and is lost to others [m^3 s^-1]."""
-    is_bulk = np.arange(pairs.bins)[None, :] < pairs.bulk[:, None]
-    return kernel * pairs.growth, np.where(is_bulk, 0.0, kernel)
+    return kernel * pairs.growth, kernel * pairs.loss
 
 
 def _set_pairs(result: Any, pairs: PairGeometry, kernel: Floats | None, types: LaneTypes, device: Any) -> None:
-    share = 1.0 if kernel is None else kernel[pairs.larger, pairs.smaller]
+    listed = (pairs.larger, pairs.smaller)
+    share = 1.0 / pairs.loss[listed] if kernel is None else kernel[listed]
     result.top = pairs.top
     result.bulk = wp.array(pairs.bulk, dtype=wp.int32, device=device)
     result.larger = wp.array(pairs.larger, dtype=wp.int32, device=device)

@@ -47,7 +47,7 @@ def _tendency_function(types: LaneTypes, operators: PairOperators) -> Any:
             here = upward + c.supply[g, i]
             upward = vector()
             for q in range(c.intervals[i], c.intervals[i + 1]):
-                rate = pair_rate(c, g, n, q)
+                rate = pair_rate(c, g, n, n, q)
                 here += c.first[q] * rate
                 upward += c.second[q] * rate
             growth = r[base + GROWTH, i]
@@ -57,7 +57,7 @@ def _tendency_function(types: LaneTypes, operators: PairOperators) -> Any:
             peak = wp.max(peak, total)
         escape = c.top * upward
         for q in range(c.intervals[c.bins], c.intervals[c.bins + 1]):
-            escape += c.first[q] * pair_rate(c, g, n, q)
+            escape += c.first[q] * pair_rate(c, g, n, n, q)
         w[TENDENCY, c.bins] = escape
         return peak
 

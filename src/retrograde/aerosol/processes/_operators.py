@@ -56,7 +56,8 @@ class PairOperators:
     Attributes:
         rates: `(c, g, n, r, base)` fills the growth and loss slots of the linearisation `base`.
         transposed: `(c, g, w)` adds both transposed products of the weighted slots to `PULLED`.
-        pair_rate: `(c, g, n, q)` rate of the listed pair q but for its weights.
+        pair_rate: `(c, g, x, y, q)` rate of the listed pair q but for its weights, of numbers `x`
+            of its first bin and `y` of its second.
         pair_scale: `(c, g, q, z)` scales a cotangent by the pair's share of the kernel.
     """
 
@@ -89,8 +90,8 @@ def shared_kernel_operators(types: LaneTypes) -> PairOperators:
         add_product(c, LOSS_TRANSPOSED, w[LOSS_WEIGHTED], w[PULLED], w[PULLED])
 
     @wp.func
-    def pair_rate(c: coefficients, g: int, n: wp.array(dtype=vector), q: int):
-        return wp.cw_mul(n[c.larger[q]], n[c.smaller[q]])
+    def pair_rate(c: coefficients, g: int, x: wp.array(dtype=vector), y: wp.array(dtype=vector), q: int):
+        return wp.cw_mul(x[c.larger[q]], y[c.smaller[q]])
 
     @wp.func
     def pair_scale(c: coefficients, g: int, q: int, z: vector):
@@ -226,10 +227,10 @@ def boxwise_kernel_operators(types: LaneTypes) -> PairOperators:
                 pulled[k] = pulled[k] + wp.cw_mul(c.boxwise[g, row, k], loss)
 
     @wp.func
-    def pair_rate(c: coefficients, g: int, n: wp.array(dtype=vector), q: int):
+    def pair_rate(c: coefficients, g: int, x: wp.array(dtype=vector), y: wp.array(dtype=vector), q: int):
         j = c.larger[q]
         k = c.smaller[q]
-        return wp.cw_mul(c.boxwise[g, j, k], wp.cw_mul(n[j], n[k]))
+        return wp.cw_mul(c.boxwise[g, j, k], wp.cw_mul(x[j], y[k]))
 
     @wp.func
     def pair_scale(c: coefficients, g: int, q: int, z: vector):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ class PairGeometry:
         bulk: For every bin, how many of the smallest bins are bulk partners, shape [bins].
         growth: Share of the distance to the next pivot that one bulk event moves the larger
             particle by, zero elsewhere, shape [bins, bins] (larger, smaller).
+        loss: Share of a particle that an event with a partner takes out of its bin, shape
+            [bins, bins] (particle, partner); zero for the larger one of a bulk event.
         larger, smaller: Bins of the listed pairs, shape [pairs].
         first, second: The two weights of each listed pair, shape [pairs]; their meaning belongs
             to the scheme. In the last interval `first` is the volume of the product [m^3]. Pairs
@@ -42,6 +45,7 @@ class PairGeometry:
     top: float
     bulk: Integers
     growth: Floats
+    loss: Floats
     larger: Integers
     smaller: Integers
     first: Floats
@@ -98,6 +102,7 @@ def no_pairs(bins: int) -> PairGeometry:
         top=0.0,
         bulk=np.zeros(bins, dtype=np.int32),
         growth=np.zeros((bins, bins)),
+        loss=np.ones((bins, bins)),
         larger=none,
         smaller=none,
         first=np.zeros(0),
@@ -123,11 +128,68 @@ def with_bulk_listed(geometry: PairGeometry, is_fixed: bool) -> PairGeometry:
         geometry,
         bulk=np.zeros_like(geometry.bulk),
         growth=np.zeros_like(geometry.growth),
+        loss=np.ones_like(geometry.loss),
         larger=np.concatenate([larger, geometry.larger])[order].astype(np.int32),
         smaller=np.concatenate([smaller, geometry.smaller])[order].astype(np.int32),
         first=first[order],
         second=np.concatenate([growth, geometry.second])[order],
         starts=np.searchsorted(intervals[order], np.arange(geometry.bins + 2)).astype(np.int32),
+    )
+
+
+def semi_implicit_pairs(fixed_pivot: PairGeometry) -> PairGeometry:
+    """Ordered pairs of a donor and a partner, listed by the bin that volume of the donor goes to.
+
+    In an event the volumes of both particles are shared between the product's two pivots in the
+    same proportion. A donor's share that stays in its bin is no transfer: `loss` is the rest.
+    `larger` is the donor and `smaller` the partner; `first` is the number of particles that one
+    donor adds to the target, the volume [m^3] for the last target, which is the outside.
+    Jacobson, Turco, Jensen and Toon (1994), doi:10.1016/1352-2310(94)90280-1, with the split of
+    the fixed pivot technique.
+    """
+    bins = fixed_pivot.bins
+    listed = with_bulk_listed(fixed_pivot, True)
+    interval = np.repeat(np.arange(bins + 1, dtype=np.int64), np.diff(listed.starts))
+    pivots = np.append(fixed_pivot.volumes, 1.0)
+    product = fixed_pivot.volumes[listed.larger] + fixed_pivot.volumes[listed.smaller]
+    events = np.where(listed.larger == listed.smaller, 0.5, 1.0)
+    lower = listed.first * pivots[interval] / (events * product)
+    upper = 1.0 - lower
+    is_other = listed.larger != listed.smaller
+    donor = np.concatenate([listed.larger, listed.smaller[is_other]])
+    partner = np.concatenate([listed.smaller, listed.larger[is_other]])
+    targets = np.concatenate([interval, interval[is_other]])
+    lower = np.concatenate([lower, lower[is_other]])
+    upper = np.concatenate([upper, upper[is_other]])
+    return _transfers(fixed_pivot, donor, partner, targets, lower, upper)
+
+
+def _transfers(
+    geometry: PairGeometry, donor: Integers, partner: Integers, interval: Any, lower: Floats, upper: Floats
+) -> PairGeometry:
+    """Geometry of donors' transfers, `lower` to the pivot below the product and `upper` to the next."""
+    bins = geometry.bins
+    is_inside = interval < bins
+    stays = is_inside & (interval == donor)
+    loss = np.ones((bins, bins))
+    loss[donor[stays], partner[stays]] = upper[stays]
+    donors = np.concatenate([donor[~stays], donor[is_inside]])
+    partners = np.concatenate([partner[~stays], partner[is_inside]])
+    target = np.concatenate([interval[~stays], interval[is_inside] + 1])
+    share = np.concatenate([lower[~stays], upper[is_inside]])
+    order = np.argsort(target, kind="stable")
+    donors, partners, target, share = donors[order], partners[order], target[order], share[order]
+    pivots = np.append(geometry.volumes, 1.0)
+    return replace(
+        geometry,
+        bulk=np.zeros_like(geometry.bulk),
+        growth=np.zeros_like(geometry.growth),
+        loss=loss,
+        larger=donors.astype(np.int32),
+        smaller=partners.astype(np.int32),
+        first=share * geometry.volumes[donors] / pivots[target],
+        second=np.zeros(len(donors)),
+        starts=np.searchsorted(target, np.arange(bins + 2)).astype(np.int32),
     )
 
 
@@ -165,6 +227,7 @@ def _pairs(volumes: Floats, boundaries: Floats) -> PairGeometry:
         top=_top(volumes),
         bulk=is_bulk.sum(axis=1).astype(np.int32),
         growth=np.where(is_bulk, volumes[None, :] / spacing[:, None], 0.0),
+        loss=np.where(is_bulk, 0.0, 1.0),
         larger=larger.astype(np.int32),
         smaller=smaller.astype(np.int32),
         first=multiplicity * np.where(target == bins, product[larger, smaller], 1.0),

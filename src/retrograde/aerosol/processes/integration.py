@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -20,17 +19,11 @@ from retrograde.aerosol.processes._lanes import LaneBuffer, LaneTypes, choose_la
 from retrograde.aerosol.processes._operators import boxwise_kernel_operators, shared_kernel_operators
 from retrograde.aerosol.processes._packing import packing_kernels
 from retrograde.aerosol.processes._pullback import pullback_function
+from retrograde.aerosol.processes._semi_implicit import semi_implicit_functions
 from retrograde.aerosol.processes._slots import RECORD_SLOTS, SCRATCH_SLOTS
 from retrograde.aerosol.processes._stepping import TrajectoryKernels, trajectory_kernels
 from retrograde.aerosol.processes._tape import active_tape
-from retrograde.aerosol.processes.terms import Scheme, Terms
-
-
-class Method(Enum):
-    """How a step is taken."""
-
-    HEUN = "heun"
-    SEMI_IMPLICIT = "semi-implicit"
+from retrograde.aerosol.processes.terms import Method, Scheme, Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +48,14 @@ class Plan:
         return len(self.intervals) * self.substeps
 
 
+_SCHEMES = {Method.HEUN: tuple(Scheme), Method.SEMI_IMPLICIT: (Scheme.FIXED_PIVOT,)}
+
+
 @cache
 def _trajectory_kernels(types: LaneTypes, scheme: Scheme, is_boxwise: bool, method: Method) -> TrajectoryKernels:
     operators = boxwise_kernel_operators(types) if is_boxwise else shared_kernel_operators(types)
+    if method is Method.SEMI_IMPLICIT:
+        return trajectory_kernels(types, semi_implicit_functions(types, operators))
     make_scheme = fixed_pivot_functions if scheme is Scheme.FIXED_PIVOT else cell_average_functions
     functions = make_scheme(types, operators)
     pullback = pullback_function(types, operators, functions)
@@ -97,9 +95,11 @@ class Integration:
         self._plan = plan
         self._boxes, self._bins, self._groups = boxes, terms.bins, -(-boxes // lanes)
         coagulation = terms.coagulation
+        if coagulation is not None and coagulation.scheme not in _SCHEMES[plan.method]:
+            raise ValueError(f"method: {plan.method.value} steps are not defined for the {coagulation.scheme.value}")
         scheme = Scheme.FIXED_PIVOT if coagulation is None else coagulation.scheme
         is_boxwise = coagulation is not None and coagulation.kernel.ndim == 3
-        self._coefficients = coefficients(terms, self._types, self._groups, self._device)
+        self._coefficients = coefficients(terms, self._types, self._groups, plan.method, self._device)
         self._kernels = _trajectory_kernels(self._types, scheme, is_boxwise, plan.method)
         self._packing = packing_kernels(dtype)
         self._steps = wp.array(plan.intervals / plan.substeps, dtype=dtype, device=self._device)

@@ -13,8 +13,8 @@ import numpy as np
 from retrograde.aerosol._device import WarpArray, launch, new_zeros, wp
 from retrograde.aerosol.processes._pairs import no_pairs, with_bulk_listed
 from retrograde.aerosol.processes._plain_kernels import plain_kernels
-from retrograde.aerosol.processes.integration import Method, Plan
-from retrograde.aerosol.processes.terms import Floats, Scheme, Terms
+from retrograde.aerosol.processes.integration import Plan
+from retrograde.aerosol.processes.terms import Floats, Method, Scheme, Terms
 
 
 class PlainIntegration:

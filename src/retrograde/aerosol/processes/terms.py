@@ -22,6 +22,13 @@ class Scheme(Enum):
     CELL_AVERAGE = "cell average"
 
 
+class Method(Enum):
+    """How a step is taken."""
+
+    HEUN = "heun"
+    SEMI_IMPLICIT = "semi-implicit"
+
+
 @dataclass(frozen=True)
 class CoagulationTerms:
     """A kernel on a grid and the rule that distributes its products.

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+import numpy as np
+import warp as wp
+
+from retrograde.causes.explain import Explanation, explain, merge, remarks_on
 from retrograde.causes.finding import Finding
+from retrograde.gradients.execution import Snapshots
+from retrograde.gradients.judge import Judgement, Means, Opinion, judge
+from retrograde.gradients.lives import Life, find_lives
 from retrograde.gradients.rungs import Ladder
+from retrograde.request import AuditRequest
+from retrograde.trace.observer import Observer
+from retrograde.trace.operations import Kind, Recording
+from retrograde.trace.plan import Outcome
+from retrograde.trace.program import Ending, execute, show_traceback
+from retrograde.trace.recorder import Recorder
+
+Progress = Callable[[str], None]
+Deliver = Callable[["Audit"], None]
+
+_ITERATIONS = 3
+_MEASURING = 8.0
 
 
 class Verdict(Enum):
@@ -52,3 +75,173 @@ class Audit:
     not_checked: tuple[str, ...] = ()
     seconds: float = 0.0
     overhead: float | None = field(default=None)
+
+
+def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = None) -> Audit:
+    """Run a program in this process and audit the gradients it trains on.
+
+    Args:
+        request: The program, and what to judge.
+        progress: Told what is being done.
+        deliver: Takes the result if the program is stopped before its end. The process then ends without
+            unwinding the program, so that none of its handlers runs on half a training. Without it the
+            program always runs to its end.
+    """
+    return _Conductor(request, progress, deliver).run()
+
+
+class _Conductor:
+    """One audit in progress."""
+
+    def __init__(self, request: AuditRequest, progress: Progress, deliver: Deliver | None) -> None:
+        self.request = request
+        self.progress = progress
+        self.deliver = deliver
+        self.started = time.monotonic()
+        self.wanted = request.iterations or _ITERATIONS
+        self.snapshots = Snapshots()
+        self.recorder = Recorder(self._boundary)
+        self.observer = Observer(self.recorder)
+
+    def run(self) -> Audit:
+        request = self.request
+        self.progress("running the program")
+        self.observer.install()
+        try:
+            ending = execute(request.script, request.module, request.args)
+            if self.recorder.plan is not None:
+                self.recorder.finish(Outcome(failure="the program ended before its backward pass"))
+            self.observer.remove()
+            return self._conclude(ending)
+        finally:
+            self.observer.remove()
+            self.snapshots.close()
+
+    def _boundary(self, recorder: Recorder) -> None:
+        """An iteration may be beginning: enough seen, or one more snapshot."""
+        if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough():
+            self.observer.remove()
+            audit = self._conclude(Ending())
+            self.deliver(audit)
+            self.snapshots.close()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+        self.snapshots.take(recorder)
+
+    def _seen_enough(self) -> bool:
+        lives = find_lives(self.recorder.result())
+        by_name: dict[str, int] = {}
+        for life in lives:
+            by_name[life.name] = by_name.get(life.name, 0) + 1
+        return bool(by_name) and max(by_name.values()) >= self.wanted
+
+    def _conclude(self, ending: Ending) -> Audit:
+        ran = time.monotonic() - self.started
+        recording = self.recorder.result()
+        if ending.error is not None:
+            show_traceback(ending.error)
+            return self._result(Verdict.NOT_RUN, f"The program raised {type(ending.error).__name__}.", ran)
+        if not any(o.kind is Kind.BACKWARD for o in recording.operations):
+            return self._result(Verdict.NOTHING_TO_CHECK, _nothing(recording), ran)
+        lives = self._chosen(find_lives(recording))
+        if not lives:
+            reason = "Backward ran, but no parameter was found whose gradient the program reads."
+            return self._result(Verdict.UNDECIDED, reason, ran)
+        return self._judge(recording, lives, ran)
+
+    def _chosen(self, lives: Sequence[Life]) -> list[Life]:
+        """Lives to judge: of the wanted parameters, the first iterations."""
+        names = self.request.parameters
+        return [life for life in lives if (not names or life.name in names) and life.iteration < self.wanted]
+
+    def _judge(self, recording: Recording, lives: Sequence[Life], ran: float) -> Audit:
+        budget = self.request.budget or max(_MEASURING, ran)
+        means = Means(
+            self.snapshots,
+            np.random.default_rng(self.request.seed),
+            time.monotonic() + budget,
+            self.progress,
+            self.request.objective,
+        )
+        judgements = [judge(recording, life, means) for life in lives]
+        wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
+        self.progress("looking for causes")
+        explanation = merge([explain(j) for j in wrong])
+        verdict, reason = _verdict(judgements, wrong, explanation)
+        audit = self._result(verdict, reason, ran)
+        return replace(
+            audit,
+            device=lives[0].ref.device,
+            unexplained=explanation.unexplained,
+            causes=explanation.findings,
+            remarks=remarks_on(judgements),
+            ladder=tuple(j.case.ladder() for j in judgements),
+            checked=_checked(judgements),
+            not_checked=(*_not_checked(judgements), *recording.notes),
+        )
+
+    def _result(self, verdict: Verdict, reason: str, ran: float) -> Audit:
+        seconds = time.monotonic() - self.started
+        return Audit(
+            verdict=verdict,
+            reason=reason,
+            script=self.request.program,
+            args=self.request.args,
+            warp=str(wp.__version__),
+            seconds=seconds,
+            overhead=seconds / ran if ran > 0.0 else None,
+        )
+
+
+def _nothing(recording: Recording) -> str:
+    if not any(o.tape is not None for o in recording.operations):
+        return "The program never opens a tape."
+    return "The program opens a tape but never calls backward."
+
+
+def _verdict(
+    judgements: Sequence[Judgement], wrong: Sequence[Judgement], explanation: Explanation
+) -> tuple[Verdict, str]:
+    if wrong:
+        first = wrong[0]
+        life = first.case.life
+        where = f"{life.name}, iteration {life.iteration}: "
+        return Verdict.WRONG, where + first.reason
+    undecided = [j for j in judgements if j.opinion is Opinion.UNDECIDED]
+    decided = [j for j in judgements if j.opinion is Opinion.RIGHT]
+    if undecided and not decided or any(j.case.life.iteration == 0 for j in undecided):
+        life = undecided[0].case.life
+        return Verdict.UNDECIDED, f"{life.name}, iteration {life.iteration}: {undecided[0].reason}"
+    slopes = sum(len(j.case.directions) for j in decided)
+    return Verdict.RIGHT, f"{len(decided)} gradients agree with {slopes} measured slopes of the objective."
+
+
+def _checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for j in judgements:
+        life = j.case.life
+        hows = ", ".join(sorted({d.how.value for d in j.case.directions})) or "nothing"
+        lines.append(
+            f"{life.name}, iteration {life.iteration}: {len(j.case.directions)} slopes of {j.case.objective.description} "
+            f"by {hows}: {j.opinion.value}."
+        )
+    return tuple(lines)
+
+
+def _not_checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    lines: list[str] = []
+    for j in judgements:
+        elements = {d.label for d in j.case.directions if d.label.startswith("element ")}
+        size = j.case.life.ref.size
+        name = f"{j.case.life.name}, iteration {j.case.life.iteration}"
+        if len(elements) < size:
+            lines.append(f"{name}: {size - len(elements)} of {size} elements only in random directions.")
+        if j.opinion is Opinion.UNDECIDED:
+            lines.append(f"{name}: {j.reason}")
+        if j.unobserved:
+            lines.append(f"{name}: {', '.join(j.unobserved)} written by something that could not be observed.")
+    return tuple(lines)
+
+
+__all__ = ["Audit", "AuditRequest", "Finding", "Ladder", "Verdict", "run"]

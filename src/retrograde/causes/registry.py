@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from types import ModuleType
 
 import retrograde.causes
 from retrograde.causes.base import Cause
+from retrograde.causes.intervention import Find, Remark
 
 _PREFIX = "rg"
 
@@ -24,6 +26,25 @@ def all_causes() -> tuple[Cause, ...]:
     """
     names = sorted(module.name for module in pkgutil.iter_modules(retrograde.causes.__path__))
     return tuple(_cause_of(name) for name in names if name.startswith(_PREFIX))
+
+
+@cache
+def all_finders() -> tuple[Find, ...]:
+    """The `find` of every cause that looks for suspects, ordered by code."""
+    found = (getattr(_module_of(cause), "find", None) for cause in all_causes())
+    return tuple(f for f in found if f is not None)
+
+
+@cache
+def all_remarkers() -> tuple[Remark, ...]:
+    """The `remark` of every cause that is a remark, ordered by code."""
+    found = (getattr(_module_of(cause), "remark", None) for cause in all_causes())
+    return tuple(f for f in found if f is not None)
+
+
+def _module_of(cause: Cause) -> ModuleType:
+    name = f"{cause.code}_{cause.name.replace('-', '_')}".lower()
+    return importlib.import_module(f"{retrograde.causes.__name__}.{name}")
 
 
 def find_cause(text: str) -> Cause | None:

@@ -19,7 +19,9 @@ from retrograde.request import AuditRequest
 class Run(Protocol):
     """What conducts an audit: `retrograde.audit.run`."""
 
-    def __call__(self, request: AuditRequest, progress: Callable[[str], None]) -> Audit:
+    def __call__(
+        self, request: AuditRequest, progress: Callable[[str], None], deliver: Callable[[Audit], None] | None = None
+    ) -> Audit:
         """Audit the program of `request` in this process."""
         ...
 
@@ -33,7 +35,7 @@ def serve(folder: Path, run: Run) -> None:
     request = exchange.read_request()
     start = time.perf_counter()
     try:
-        audit = run(request, progress=exchange.say)
+        audit = run(request, progress=exchange.say, deliver=exchange.write_result)
     except KeyboardInterrupt:
         _die_interrupted()
         raise

@@ -32,6 +32,7 @@ class Direction:
         how: How the derivative was measured.
         step: Step that gave it, relative to the parameter's scale.
         order: Observed order of the Taylor remainder, None where noise hides it.
+        vector: The direction itself.
     """
 
     label: str
@@ -45,6 +46,7 @@ class Direction:
     how: How = How.RE_EXECUTION
     step: float = 0.0
     order: float | None = None
+    vector: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

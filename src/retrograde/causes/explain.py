@@ -1,0 +1,201 @@
+"""Explains a wrong gradient: intervenes on every suspect and keeps those whose intervention tells.
+
+Faults on the tape are proven by switching one property of the ideal gradient off: it must bring an error
+back that the user has. Faults in the use of a right gradient are proven by what would have been consumed
+without them. What no proven fault accounts for is reported as unexplained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.causes.finding import Finding
+from retrograde.causes.intervention import Suspect, gap, place, resolution
+from retrograde.causes.registry import all_finders, all_remarkers, find_cause
+from retrograde.gradients.judge import Judgement
+from retrograde.gradients.sweep import IDEAL
+
+Float = npt.NDArray[np.float64]
+_DOCS = "https://nvidia.github.io/warp/stable/user_guide/differentiability.html"
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why one consumed gradient is wrong.
+
+    Attributes:
+        findings: Proven causes, in program order.
+        unexplained: Share of the error that they leave, 0 to 1.
+    """
+
+    findings: tuple[Finding, ...]
+    unexplained: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Proven:
+    suspect: Suspect
+    effect: float
+
+
+def explain(judgement: Judgement) -> Explanation:
+    """Explain a wrong gradient."""
+    case = judgement.case
+    consumed = case.life.consumed
+    assert consumed is not None
+    suspects = [s for find in all_finders() for s in find(judgement)]
+    in_use = [s for s in suspects if s.repaired is not None]
+    on_tape = [s for s in suspects if s.switch_off is not None]
+    findings: list[Finding] = []
+    used = _use_faults(judgement, in_use)
+    findings += used
+    left = consumed
+    for suspect in in_use:
+        if any(f.code == suspect.code for f in used) and suspect.repaired is not None:
+            left = suspect.repaired
+    seeded = case.sweep(IDEAL, used_seeds=True)
+    error = max(gap(consumed, case.ideal), 1e-300)
+    proven = _tape_faults(judgement, on_tape, seeded)
+    findings += _report(judgement, proven, seeded)
+    remaining = gap(left, _joint(judgement, proven)) if proven else gap(left, seeded)
+    if not judgement.ideal_holds and not proven:
+        return Explanation(tuple(findings), 1.0 if not used else _share(gap(left, seeded), error))
+    unexplained = 0.0 if remaining <= resolution(case) else _share(remaining, error)
+    if not judgement.ideal_holds:
+        unexplained = max(unexplained, _residual(judgement))
+    return Explanation(tuple(findings), unexplained)
+
+
+def _residual(judgement: Judgement) -> float:
+    """Share of the measured error that even the ideal gradient has."""
+    worst = 0.0
+    for d in judgement.case.directions:
+        if d.ideal is None or d.consumed is None or not np.isfinite(d.reference):
+            continue
+        missed, had = abs(d.ideal - d.reference) - d.error, abs(d.consumed - d.reference)
+        if missed > 0.0 and had > 0.0:
+            worst = max(worst, missed / had)
+    return min(1.0, worst)
+
+
+def _share(part: float, whole: float) -> float:
+    if not np.isfinite(part):
+        return 1.0
+    return 0.0 if not np.isfinite(whole) else float(min(1.0, part / whole))
+
+
+# -- the use of a gradient -----------------------------------------------------------------------------
+
+
+def _use_faults(judgement: Judgement, suspects: Sequence[Suspect]) -> list[Finding]:
+    """Faults between the tape's gradient and the optimizer, in the order that a repair would take."""
+    case = judgement.case
+    current = case.life.consumed
+    assert current is not None
+    target = case.sweep(IDEAL, used_seeds=True)
+    findings: list[Finding] = []
+    for suspect in suspects:
+        assert suspect.repaired is not None
+        goal = case.ideal if suspect.scale is not None else target
+        before, after = gap(current, goal), gap(suspect.repaired, goal)
+        if before <= resolution(case) or after > 0.5 * before and not _moves_to_tape(suspect, case.life.taped):
+            continue
+        findings.append(_finding(suspect, 1.0 - _share(after, before)))
+        current = suspect.repaired
+    return findings
+
+
+def _moves_to_tape(suspect: Suspect, taped: Float | None) -> bool:
+    """Whether a repair leads exactly to what the tape computed, whatever else is wrong with that."""
+    return taped is not None and suspect.repaired is not None and suspect.code in ("RG302", "RG303")
+
+
+# -- the tape ------------------------------------------------------------------------------------------
+
+
+def _tape_faults(judgement: Judgement, suspects: Sequence[Suspect], seeded: Float) -> list[_Proven]:
+    """Suspects whose fault, put back alone, changes the gradient."""
+    proven: list[_Proven] = []
+    noise = resolution(judgement.case)
+    for suspect in suspects:
+        assert suspect.switch_off is not None
+        effect = gap(judgement.case.sweep(suspect.switch_off(IDEAL), used_seeds=True), seeded)
+        if effect > noise:
+            proven.append(_Proven(suspect, effect))
+    return sorted(proven, key=lambda p: p.suspect.order)
+
+
+def _joint(judgement: Judgement, proven: Sequence[_Proven]) -> Float:
+    policy = IDEAL
+    for p in proven:
+        assert p.suspect.switch_off is not None
+        policy = p.suspect.switch_off(policy)
+    return judgement.case.sweep(policy, used_seeds=True)
+
+
+def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -> list[Finding]:
+    """Findings, each with the share of the error that its repair alone takes away."""
+    if not proven:
+        return []
+    joint = _joint(judgement, proven)
+    whole = max(gap(joint, seeded), 1e-300)
+    kept: list[Finding] = []
+    for p in proven:
+        others = [q for q in proven if q is not p]
+        without = gap(_joint(judgement, others), seeded) if others else 0.0
+        share = 1.0 - _share(without, whole) if np.isfinite(whole) else 1.0
+        if share <= 0.0:
+            share = _share(p.effect, whole)
+        kept.append(_finding(p.suspect, share))
+    return kept
+
+
+def _finding(suspect: Suspect, explains: float) -> Finding:
+    cause = find_cause(suspect.code)
+    assert cause is not None
+    file, line = place(suspect.site)
+    return Finding(
+        code=cause.code,
+        name=cause.name,
+        message=suspect.message,
+        file=file,
+        line=line,
+        array=suspect.array,
+        route=suspect.route,
+        explains=float(np.clip(explains, 0.0, 1.0)),
+        scale=suspect.scale,
+        evidence=suspect.evidence,
+        fix=suspect.fix,
+        doc=_doc(cause.references),
+    )
+
+
+def _doc(references: tuple[str, ...]) -> str:
+    return references[0] if references else _DOCS
+
+
+def merge(explanations: Sequence[Explanation]) -> Explanation:
+    """One explanation for several wrong gradients: each cause and line once, with its largest share."""
+    found: dict[tuple[str, str | None, int | None], Finding] = {}
+    for explanation in explanations:
+        for finding in explanation.findings:
+            key = (finding.code, finding.file, finding.line)
+            known = found.get(key)
+            if known is None:
+                found[key] = finding
+            elif (finding.explains or 0.0) > (known.explains or 0.0):
+                found[key] = replace(finding, array=known.array if known.array == finding.array else finding.array)
+    unexplained = max((e.unexplained for e in explanations), default=0.0)
+    return Explanation(tuple(found.values()), unexplained)
+
+
+def remarks_on(judgements: Sequence[Judgement]) -> tuple[Finding, ...]:
+    """What explains a complaint although the gradient is right, or why it cannot be judged."""
+    found: list[Finding] = []
+    for remark in all_remarkers():
+        found += [replace(_finding(s, 0.0), explains=None) for s in remark(judgements)]
+    return tuple(found)

@@ -1,0 +1,121 @@
+"""Writes that change what an earlier operation read: the suspects of all causes about contents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrograde.gradients.ladder import Case
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import CallSite
+from retrograde.trace.operations import Access, Kind, Operation, Recording
+
+
+@dataclass(frozen=True, eq=False)
+class Overwrite:
+    """All writes of one call site over contents that earlier operations had read.
+
+    Attributes:
+        site: The call site.
+        writer: The first such write.
+        reader: The last operation that had read what it overwrote.
+        access: The writing access.
+        read: The access that had read.
+        after_tape: Whether it came after the reader's tape was closed.
+        changed: Whether any byte changed.
+    """
+
+    site: CallSite
+    writer: Operation
+    reader: Operation
+    access: Access
+    read: Access
+    after_tape: bool
+    changed: bool
+
+
+def overwrites(case: Case) -> list[Overwrite]:
+    """Overwrites within a window, one a call site, in program order."""
+    found: dict[tuple[tuple[str, int, int], bool], Overwrite] = {}
+    readers: list[tuple[Operation, Access]] = []
+    for operation in case.window.operations:
+        for access in operation.accesses:
+            if access.usage.writes and operation.kind is not Kind.BACKWARD:
+                for overwrite in _overwritten(case, operation, access, readers):
+                    key = (overwrite.site.key, overwrite.after_tape)
+                    known = found.get(key)
+                    if known is None or (overwrite.changed and not known.changed):
+                        found[key] = overwrite
+        if operation.tape is not None:
+            readers += [(operation, a) for a in operation.accesses if a.usage.load and a.ref.size]
+    return sorted(found.values(), key=lambda o: o.writer.index)
+
+
+def _overwritten(
+    case: Case, writer: Operation, access: Access, readers: Sequence[tuple[Operation, Access]]
+) -> Iterator[Overwrite]:
+    extent = access.ref.extent
+    for reader, read in reversed(readers):
+        if not read.ref.extent.overlaps(extent):
+            continue
+        closed = case.recording.tapes_closed.get(reader.tape or -1)
+        after = writer.tape is None and closed is not None and writer.index >= closed
+        yield Overwrite(writer.site, writer, reader, access, read, after, _changes(case, writer, access.ref))
+        return
+
+
+def _changes(case: Case, writer: Operation, ref: ArrayRef) -> bool:
+    """Whether a write changed any byte: its undo differs from what the next rollback finds there."""
+    extent = ref.extent
+    before = [u for u in case.window.undo(writer.index) if u.extent == extent]
+    if not before:
+        return True
+    after = _next_contents(case, writer, ref)
+    return after is None or not np.array_equal(before[0].data, after)
+
+
+def _next_contents(case: Case, writer: Operation, ref: ArrayRef) -> np.ndarray | None:
+    extent = ref.extent
+    for index in range(writer.index + 1, len(case.recording.operations)):
+        for entry in case.recording.undo.get(index, ()):
+            if entry.extent == extent:
+                return entry.data
+            if entry.extent.overlaps(extent):
+                return None
+    from retrograde.trace.extents import read_bytes
+
+    return read_bytes(extent)
+
+
+def route_of(recording: Recording, overwrite: Overwrite) -> str:
+    """By which route the write came."""
+    write, read, writer = overwrite.access, overwrite.read, overwrite.writer
+    if writer.route is not None:
+        return writer.route
+    if writer.kind is Kind.FILL:
+        return "fill"
+    if writer.kind is Kind.HOST_WRITE:
+        return "assignment from the host"
+    if writer.kind is Kind.COPY:
+        return "copy"
+    if len(write.path) > 1 or len(read.path) > 1:
+        return "field of a struct"
+    if write.ref.array is read.ref.array:
+        return "same array"
+    if _is_view(write.ref.array, read.ref.array):
+        return "view or slice"
+    del recording
+    return "another array on the same memory"
+
+
+def _is_view(a: object, b: object) -> bool:
+    return _root(a) is _root(b)
+
+
+def _root(array: object) -> object:
+    parent = getattr(array, "_ref", None)
+    while parent is not None and hasattr(parent, "ptr"):
+        array, parent = parent, getattr(parent, "_ref", None)
+    return array

@@ -1,0 +1,102 @@
+"""RG201: an array between parameter and loss has no gradient buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from retrograde.causes.base import Cause
+from retrograde.causes.intervention import Suspect
+from retrograde.gradients.judge import Judgement
+from retrograde.gradients.ladder import Case
+from retrograde.gradients.sweep import Policy
+from retrograde.trace.arguments import StructRef
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import CallSite
+from retrograde.trace.operations import Access, Kind, Operation
+
+CAUSE = Cause(
+    code="RG201",
+    name="missing-requires-grad",
+    group="chain",
+    summary="An array on the path from parameter to loss has no gradient buffer.",
+    finds=(
+        "Floating-point arrays without `requires_grad`, in structs too, that one operation writes and a later one "
+        "reads. Proven by giving the array a gradient buffer in the sweep: the gradient must change."
+    ),
+    why=(
+        "Adjoints travel through `.grad` buffers. An array without one swallows what should pass through it: "
+        "gradients beyond it are exactly zero, or lack that path's share. `wp.zeros` and `wp.array` default to "
+        "`requires_grad=False`. A struct keeps the array as it was when the field was set: a flag set later is not "
+        "seen."
+    ),
+    fix="Allocate the array with `requires_grad=True` (before it is put into a struct).",
+    example_wrong="flow = wp.zeros(n, dtype=float)",
+    example_right="flow = wp.zeros(n, dtype=float, requires_grad=True)",
+    references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html",),
+)
+
+
+def find(judgement: Judgement) -> list[Suspect]:
+    """Arrays without a gradient buffer that something writes and something else reads."""
+    case = judgement.case
+    groups: dict[tuple[str, int, int] | int, list[tuple[Operation, Access, str]]] = {}
+    for operation, access, route in _between(case):
+        site = case.recording.sites.get(id(access.ref.array))
+        key = site.key if site is not None else id(access.ref.array)
+        groups.setdefault(key, []).append((operation, access, route))
+    return [_suspect(case, members) for members in groups.values()]
+
+
+def _between(case: Case) -> Iterator[tuple[Operation, Access, str]]:
+    """Reads of arrays that have no buffer and that an earlier operation of the window wrote."""
+    written: list[ArrayRef] = []
+    for operation in case.window.operations:
+        if operation.kind not in (Kind.LAUNCH, Kind.COPY):
+            continue
+        for access in operation.accesses:
+            route = _blind_route(operation, access)
+            if route is None or not (access.usage.load or access.usage.accumulate):
+                continue
+            if any(ref.extent.overlaps(access.ref.extent) for ref in written):
+                yield operation, access, route
+        written += [a.ref for a in operation.accesses if a.usage.writes and a.ref.differentiable]
+
+
+def _blind_route(operation: Operation, access: Access) -> str | None:
+    """How an access lacks a gradient: None where it does not."""
+    if not access.ref.differentiable:
+        return None
+    call = operation.launch
+    argument = call.arguments[access.position] if call is not None else None
+    if isinstance(argument, StructRef):
+        if access.ref.gradient is None:
+            return "field of a struct"
+        if argument.packed.get(access.path[1:], 1) == 0:
+            return "flag set after the struct took the array"
+        return None
+    return "allocation" if access.ref.gradient is None else None
+
+
+def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspect:
+    operation, access, route = members[0]
+    identities = frozenset(id(a.ref.array) for _, a, _ in members)
+    name = case.recording.name(access.ref)
+    site = case.recording.sites.get(id(access.ref.array), operation.site)
+
+    def switch_off(policy: Policy) -> Policy:
+        return policy.without(blind=policy.blind | identities)
+
+    return Suspect(
+        code=CAUSE.code,
+        site=site if isinstance(site, CallSite) else operation.site,
+        order=operation.index,
+        message=(
+            f"{name} has no gradient buffer, so nothing passes back from the {operation.label} at line "
+            f"{operation.site.line} that reads it."
+        ),
+        fix=f"Allocate {name} with requires_grad=True.",
+        array=name,
+        route=route,
+        switch_off=switch_off,
+        evidence={"reader_line": operation.site.line},
+    )

@@ -1,0 +1,110 @@
+"""RG301: gradients of earlier passes are still in the buffers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrograde.causes.base import Cause
+from retrograde.causes.intervention import Suspect, gap, resolution
+from retrograde.gradients.judge import Judgement
+from retrograde.gradients.sweep import Policy, gradient_values
+from retrograde.trace.callsite import NOWHERE, CallSite
+
+CAUSE = Cause(
+    code="RG301",
+    name="not-zeroed",
+    group="bookkeeping",
+    summary="Gradients of earlier iterations or calls are still in the buffer when backward adds to it.",
+    finds=(
+        "Gradient buffers, of the parameter or of anything on the tape, that are not zero when `backward()` begins. "
+        "Proven by taking away what was there: the rest must be the right gradient, or by leaving it in the sweep: "
+        "the gradient must change as the user's did."
+    ),
+    why=(
+        "`backward()` adds to `.grad`. Without `tape.zero()` (or `x.grad.zero_()`) between iterations the optimizer "
+        "follows the running sum of all gradients so far. A second `backward()` on one tape likewise starts from the "
+        "seeds that the first one left."
+    ),
+    fix="Call `tape.zero()` after each step (or zero the gradient buffer before backward).",
+    example_wrong="""
+for iteration in range(n):
+    tape = wp.Tape()
+    with tape:
+        ...
+    tape.backward(loss)
+    optimizer.step([x.grad])
+""",
+    example_right="""
+for iteration in range(n):
+    tape = wp.Tape()
+    with tape:
+        ...
+    tape.backward(loss)
+    optimizer.step([x.grad])
+    tape.zero()
+""",
+    references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html",),
+)
+
+
+def find(judgement: Judgement) -> list[Suspect]:
+    """What lay in the parameter's own buffer, and what lay in others."""
+    return [*_own(judgement), *_others(judgement)]
+
+
+def _own(judgement: Judgement) -> list[Suspect]:
+    life = judgement.case.life
+    gradient = life.ref.gradient_extent
+    first = life.backwards[0].backward
+    if gradient is None or first is None or life.consumed is None or life.taped is None:
+        return []
+    before = first.before.get(gradient)
+    if before is None or not before.any() or gap(life.consumed, life.taped) > resolution(judgement.case):
+        return []
+    old = gradient_values(before, life.ref)
+    return [
+        Suspect(
+            code=CAUSE.code,
+            site=life.backwards[0].site,
+            order=life.backwards[0].index,
+            message=(
+                f"{life.name}.grad still held the gradient of earlier passes (norm {np.linalg.norm(old):.4g}) when this "
+                f"backward began, and it was added to."
+            ),
+            fix="Call tape.zero() after the update, before the next backward.",
+            array=life.name,
+            route="the parameter's own buffer",
+            repaired=life.consumed - old,
+            evidence={"left_over_norm": float(np.linalg.norm(old))},
+        )
+    ]
+
+
+def _others(judgement: Judgement) -> list[Suspect]:
+    """Gradients that lay in buffers of intermediates and of losses."""
+    case = judgement.case
+    own = case.life.ref.gradient
+    held = [o for o in case.life.backwards if o.backward and any(e.low != own for e in o.backward.leftovers)]
+    if not held:
+        return []
+    operation = held[0]
+
+    def switch_off(policy: Policy) -> Policy:
+        return policy.without(leftovers=True)
+
+    site: CallSite = operation.site if operation.site.file else NOWHERE
+    return [
+        Suspect(
+            code=CAUSE.code,
+            site=site,
+            order=operation.index,
+            message=(
+                "Gradients of an earlier backward were still in buffers of this tape (a loss, or arrays between) when "
+                "this one began, and were propagated again."
+            ),
+            fix="Zero the tape between the two backward calls, or add the losses into one array and run backward once.",
+            array=None,
+            route="buffers between parameter and loss",
+            switch_off=switch_off,
+        )
+    ]

@@ -1,0 +1,156 @@
+"""Launches on other memory: the recorded arguments with their pointers moved into copies.
+
+Warp takes array descriptors verbatim, so a launch is rebound by handing it fresh descriptors: same
+shape, strides and type, contents in one copy of memory, gradient in another. The gradient of a
+descriptor and the adjoint argument are the same shadow, and `retain_grad` is off, because only then do
+Warp's store adjoints consume what they pass on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+from warp._src.types import array_t
+
+from retrograde.gradients.memory import Memory
+from retrograde.trace.arguments import Argument, StructRef, field
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.operations import LaunchCall
+from retrograde.trace.usage import Path
+
+Contents = Callable[[int, Path, ArrayRef], Memory]
+Blind = Callable[[ArrayRef], bool]
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """A struct argument that is packed already."""
+
+    structure: ctypes.Structure
+
+    def __ctype__(self) -> ctypes.Structure:
+        return self.structure
+
+
+def run_forward(call: LaunchCall, contents: Memory) -> None:
+    """Run a recorded launch on a copy of memory."""
+    labels = [a.label for a in call.kernel.adj.args]
+    inputs = [
+        _forward(argument, lambda position, path, ref: contents, position, label, None, _sees_all)
+        for position, (argument, label) in enumerate(zip(call.arguments, labels, strict=True))
+    ]
+    wp.launch(
+        call.kernel,
+        call.dim,
+        inputs=inputs,
+        device=call.device,
+        record_tape=False,
+        max_blocks=call.max_blocks,
+        block_dim=call.block_dim,
+    )
+
+
+def run_adjoint(
+    call: LaunchCall,
+    contents: Contents,
+    shadow: Memory,
+    blind: Blind | None = None,
+    kernel: Any = None,
+    extra: Mapping[int, Argument] | None = None,
+) -> None:
+    """Run the adjoint of a recorded launch.
+
+    Args:
+        call: The launch.
+        contents: Which copy of memory an array's contents come from.
+        shadow: Adjoints, one for each address.
+        blind: Arrays that have no adjoint.
+        kernel: Another kernel with the same arguments in place of the recorded one.
+        extra: Replacements of arguments by position.
+    """
+    kernel = call.kernel if kernel is None else kernel
+    hidden = _sees_all if blind is None else blind
+    arguments = list(call.arguments)
+    for position, argument in (extra or {}).items():
+        if position < len(arguments):
+            arguments[position] = argument
+        else:
+            arguments.append(argument)
+    labels = [a.label for a in kernel.adj.args]
+    inputs = [
+        _forward(a, contents, i, label, shadow, hidden)
+        for i, (a, label) in enumerate(zip(arguments, labels, strict=True))
+    ]
+    adjoints = [_adjoint(a, shadow, hidden) for a in arguments]
+    wp.launch(
+        kernel,
+        call.dim,
+        inputs=inputs,
+        adj_inputs=adjoints,
+        device=call.device,
+        adjoint=True,
+        record_tape=False,
+        max_blocks=call.max_blocks,
+        block_dim=call.block_dim,
+    )
+
+
+def _sees_all(ref: ArrayRef) -> bool:
+    return False
+
+
+def _forward(
+    argument: Argument, contents: Contents, position: int, label: str, shadow: Memory | None, blind: Blind
+) -> Any:
+    if isinstance(argument, ArrayRef):
+        return _array(argument, contents(position, (label,), argument), shadow, blind)
+    if isinstance(argument, StructRef):
+        structure = argument.copy()
+        for path, ref in argument.arrays.items():
+            member = field(structure, path)
+            memory = contents(position, (label, *path), ref)
+            member.data = memory.pointer(ref.device, ref.pointer)
+            member.grad = _shadow_pointer(ref, shadow, blind)
+        return _Packed(structure)
+    return argument
+
+
+def _adjoint(argument: Argument, shadow: Memory, blind: Blind) -> Any:
+    if isinstance(argument, ArrayRef):
+        pointer = _shadow_pointer(argument, shadow, blind)
+        return _descriptor(argument, pointer, 0) if pointer else None
+    if isinstance(argument, StructRef):
+        structure = argument.copy()
+        for path, ref in argument.arrays.items():
+            member = field(structure, path)
+            member.data = _shadow_pointer(ref, shadow, blind)
+            member.grad = 0
+        return _Packed(structure)
+    return None
+
+
+def _shadow_pointer(ref: ArrayRef, shadow: Memory | None, blind: Blind) -> int:
+    if shadow is None or not ref.differentiable or blind(ref):
+        return 0
+    return shadow.pointer(ref.device, ref.pointer)
+
+
+def _array(ref: ArrayRef, memory: Memory, shadow: Memory | None, blind: Blind) -> Any:
+    pointer = memory.pointer(ref.device, ref.pointer)
+    gradient = _shadow_pointer(ref, shadow, blind)
+    if not ref.indices:
+        return _descriptor(ref, pointer, gradient)
+    dtype = ref.array.data.dtype
+    layout: dict[str, Any] = {"shape": ref.shape, "strides": ref.strides, "dtype": dtype, "device": ref.device}
+    base = wp.array(ptr=pointer, **layout)
+    if gradient:
+        base.grad = wp.array(ptr=gradient, **layout)
+    return wp.indexedarray(base, list(ref.array.indices))
+
+
+def _descriptor(ref: ArrayRef, data: int, gradient: int) -> Any:
+    return array_t(data=data, grad=gradient, ndim=len(ref.shape), shape=ref.shape, strides=ref.strides, flags=0)

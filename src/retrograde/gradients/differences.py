@@ -1,0 +1,185 @@
+"""Directional derivatives of a noisy function, with an honest error bar.
+
+Central differences at steps that fall by a constant factor are extrapolated pairwise; the pair with the
+smallest sum of truncation and noise wins, provided that every smaller step agrees within its own noise:
+a large step that merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is estimated from second differences at steps
+so small that the function cannot have changed (the idea of J. More and S. Wild, Estimating computational
+noise, SIAM J. Sci. Comput. 33, 2011, doi:10.1137/100786125). Where the one-sided derivatives differ and
+the gap does not close as the step shrinks, there is a kink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Evaluate = Callable[[Sequence[float]], Sequence[float]]
+
+RATIO = 8.0
+_SAFETY = 3.0
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A directional derivative.
+
+    Attributes:
+        value: The derivative.
+        error: Half-width of its error bar; infinite where it could not be had.
+        step: The smaller step of the winning pair.
+        noise: Noise level of the function.
+        order: Observed order of the central differences' remainder, None where noise hides it.
+        left, right: One-sided derivatives at a kink, None elsewhere.
+        evaluations: Function values used.
+    """
+
+    value: float
+    error: float
+    step: float
+    noise: float
+    order: float | None = None
+    left: float | None = None
+    right: float | None = None
+    evaluations: int = 0
+
+    @property
+    def kink(self) -> bool:
+        """Whether the one-sided derivatives differ."""
+        return self.left is not None
+
+    def admits(self, predicted: float, slack: float = 0.0) -> bool:
+        """Whether a predicted derivative lies within the error bar, or between the sides of a kink."""
+        if not np.isfinite(predicted):
+            return False
+        reach = self.error + slack
+        if self.left is not None and self.right is not None:
+            low, high = sorted((self.left, self.right))
+            return low - reach <= predicted <= high + reach
+        return abs(predicted - self.value) <= reach
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps to try, in units of the parameter's scale.
+
+    Attributes:
+        first: The steps tried at first, falling by `RATIO`.
+        more: Steps tried as well where the first leave the derivative poorly known.
+        tiny: Steps at which only noise remains.
+        resolution: Relative spacing of numbers of the function's type.
+    """
+
+    first: tuple[float, ...]
+    more: tuple[float, ...]
+    tiny: tuple[float, ...]
+    resolution: float
+
+
+def steps_for(scalar: type[np.floating]) -> Steps:
+    """Steps suited to a floating type."""
+    resolution = float(np.finfo(scalar).eps)
+    if resolution < 1e-12:
+        return Steps(
+            first=tuple(RATIO**-k for k in (3, 4, 5, 6)),
+            more=tuple(RATIO**-k for k in (1, 2, 7, 8, 9, 10, 11, 12, 13, 14)),
+            tiny=(2.0**-46, 2.0**-45, 2.0**-44),
+            resolution=resolution,
+        )
+    return Steps(
+        first=tuple(RATIO**-k for k in (1, 2, 3)),
+        more=tuple(RATIO**-k for k in (4, 5, 6)),
+        tiny=(2.0**-19, 2.0**-18, 2.0**-17),
+        resolution=resolution,
+    )
+
+
+def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor: float = 0.0) -> Derivative:
+    """Derivative at zero of a function of one variable.
+
+    Args:
+        function: Takes several arguments at once and returns the values, so that they may run side by side.
+        steps: What to try.
+        wanted: Relative error at which no further steps are tried.
+        floor: Noise that is known to be there, such as the rounding of perturbed arguments.
+    """
+    table: dict[float, float] = {}
+
+    def fill(chosen: Sequence[float]) -> None:
+        arguments = [s for h in chosen for s in (h, -h) if s not in table]
+        for argument, value in zip(arguments, function(arguments), strict=True):
+            table[argument] = value
+
+    table[0.0] = function([0.0])[0]
+    fill((*steps.first, *steps.tiny))
+    noise = float(np.hypot(_noise(table, steps), floor))
+    found = _best(table, steps.first, noise)
+    if not found.error <= wanted * abs(found.value):
+        fill(steps.more)
+        found = _best(table, sorted((*steps.first, *steps.more), reverse=True), noise)
+    return found
+
+
+def _noise(table: Mapping[float, float], steps: Steps) -> float:
+    """Noise level: of second differences at tiny steps, but no less than the spacing of numbers."""
+    base = table[0.0]
+    seconds = [table[h] - 2.0 * base + table[-h] for h in steps.tiny]
+    level = float(np.sqrt(np.mean(np.square(seconds)) / 6.0)) if np.all(np.isfinite(seconds)) else np.inf
+    return max(level, 0.3 * steps.resolution * abs(base))
+
+
+def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
+    base = table[0.0]
+    usable = [h for h in steps if np.isfinite(table[h]) and np.isfinite(table[-h])]
+    central = {h: (table[h] - table[-h]) / (2.0 * h) for h in usable}
+    best = Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table))
+    slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0 and np.isfinite(table[h] - table[-h])}
+    for large, small in zip(usable, usable[1:], strict=False):
+        ratio = (large / small) ** 2
+        value = (ratio * central[small] - central[large]) / (ratio - 1.0)
+        truncation = abs(value - central[small])
+        scatter = noise / small * (ratio + 1.0 / RATIO) / (ratio - 1.0)
+        error = _SAFETY * (truncation + scatter)
+        if error < best.error and _agrees(value, error, small, slopes, noise):
+            best = Derivative(value, error, small, noise, evaluations=len(table))
+    if not np.isfinite(base) or not np.isfinite(best.error):
+        return best
+    return _with_kink(_with_order(best, central, noise), table, usable, noise)
+
+
+def _agrees(value: float, error: float, step: float, slopes: Mapping[float, float], noise: float) -> bool:
+    """Whether the slopes at all smaller steps could be this value plus noise."""
+    smaller = ((h, slope) for h, slope in slopes.items() if h < step)
+    return all(abs(slope - value) <= error + 2.0 * _SAFETY * noise / h for h, slope in smaller)
+
+
+def _with_order(found: Derivative, central: Mapping[float, float], noise: float) -> Derivative:
+    remainders = [(h, abs(c - found.value)) for h, c in central.items() if abs(c - found.value) > 4.0 * noise / h]
+    if len(remainders) < 2:
+        return found
+    (large, first), (small, second) = remainders[0], remainders[1]
+    if second <= 0.0 or first <= 0.0:
+        return found
+    return _replace(found, order=float(np.log(first / second) / np.log(large / small)))
+
+
+def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
+    """Look for one-sided derivatives whose gap does not close."""
+    base = table[0.0]
+    gaps = [(h, (table[h] - 2.0 * base + table[-h]) / h, 3.0 * noise / h) for h in steps]
+    clear = [(h, gap) for h, gap, scatter in gaps if abs(gap) > 5.0 * scatter]
+    if len(clear) < 2:
+        return found
+    (_, large), (step, small) = clear[-2], clear[-1]
+    if not (0.6 < small / large < 1.67 if large else False) or abs(small) < 1e-3 * abs(found.value):
+        return found
+    right = (table[step] - base) / step
+    left = (base - table[-step]) / step
+    error = _SAFETY * (2.0 * noise / step + abs(small - large))
+    return _replace(found, left=left, right=right, value=0.5 * (left + right), error=error, step=step)
+
+
+def _replace(found: Derivative, **changes: float) -> Derivative:
+    values = {name: getattr(found, name) for name in found.__dataclass_fields__}
+    return Derivative(**{**values, **changes})

@@ -1,0 +1,313 @@
+"""Re-execution: the user's own program run again from a snapshot, perturbed, up to the loss.
+
+A snapshot is a forked copy of the process that waits where an iteration may begin. Told to re-execute,
+it forks again; the copy goes on with the program, writes the perturbation where the parameter is first
+read, reports the objective and ends. Nothing of it reaches the program under audit: streams go to the
+null device, files open for writing are detached, files opened for writing later are private copies.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import ctypes
+import fcntl
+import io
+import os
+import pickle
+import select
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from retrograde.trace.plan import Outcome, Plan
+from retrograde.trace.recorder import Recorder
+
+_DIED = Outcome(failure="the re-executed program died")
+
+
+def can_fork() -> bool:
+    """Whether this process may be forked: POSIX, and no CUDA context that a copy could not use."""
+    if not hasattr(os, "fork"):
+        return False
+    return not any(d.is_cuda for d in wp.get_devices())
+
+
+@dataclass(eq=False)
+class Snapshot:
+    """A waiting copy of the process.
+
+    Attributes:
+        ordinal: Ordinal of the call that it waits before.
+        process: Its process id.
+        requests, replies: File descriptors.
+    """
+
+    ordinal: int
+    process: int
+    requests: int
+    replies: int
+
+    def run(self, plans: Sequence[Plan], workers: int, limit: float) -> list[Outcome]:
+        """Re-execute several plans, some side by side.
+
+        Args:
+            plans: What to do.
+            workers: How many at once.
+            limit: Time allowed for each [s].
+        """
+        _send(self.requests, (list(plans), workers, limit))
+        reply = _receive(self.replies)
+        return reply if reply is not None else [_DIED for _ in plans]
+
+    def close(self) -> None:
+        """End the copy."""
+        for descriptor in (self.requests, self.replies):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        with contextlib.suppress(OSError):
+            os.kill(self.process, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            os.waitpid(self.process, 0)
+
+
+class Snapshots:
+    """The snapshots of one program."""
+
+    def __init__(self, most: int = 6) -> None:
+        self._snapshots: list[Snapshot] = []
+        self._most = most
+        self._scratch = tempfile.mkdtemp(prefix="retrograde-")
+        self.reason: str | None = None
+
+    def take(self, recorder: Recorder) -> None:
+        """Take a snapshot before the call that the recorder has just been told of.
+
+        Returns in the program under audit, and again in every re-execution.
+        """
+        if len(self._snapshots) >= self._most:
+            return
+        if not can_fork():
+            self.reason = "the process cannot be forked here"
+            return
+        request_read, request_write = os.pipe()
+        reply_read, reply_write = os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        process = os.fork()
+        if process:
+            os.close(request_read)
+            os.close(reply_write)
+            self._snapshots.append(Snapshot(recorder.ordinal, process, request_write, reply_read))
+            return
+        os.close(request_write)
+        os.close(reply_read)
+        for other in self._snapshots:
+            os.close(other.requests)
+            os.close(other.replies)
+        _die_with_parent()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _serve(recorder, request_read, reply_write, self._scratch)
+
+    def before(self, ordinal: int) -> Snapshot | None:
+        """The latest snapshot that waits no later than a call."""
+        usable = [s for s in self._snapshots if s.ordinal <= ordinal]
+        return max(usable, key=lambda s: s.ordinal, default=None)
+
+    def close(self) -> None:
+        """End all copies."""
+        for snapshot in self._snapshots:
+            snapshot.close()
+        self._snapshots.clear()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> None:
+    """Wait for requests; returns only in a re-execution."""
+    while True:
+        request = _receive(requests)
+        if request is None:
+            os._exit(0)
+        plans, workers, limit = request
+        outcomes: list[Outcome] = [_DIED] * len(plans)
+        waiting = list(enumerate(plans))
+        running: dict[int, tuple[int, int, float]] = {}
+        while waiting or running:
+            while waiting and len(running) < workers:
+                position, plan = waiting.pop(0)
+                read, write = os.pipe()
+                process = os.fork()
+                if process == 0:
+                    os.close(read)
+                    os.close(requests)
+                    os.close(replies)
+                    _become_probe(recorder, plan, write, scratch)
+                    return
+                os.close(write)
+                running[read] = (position, process, time.monotonic() + limit)
+            _collect(running, outcomes)
+        _send(replies, outcomes)
+
+
+def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]) -> None:
+    """Take in what is ready, and end what takes too long."""
+    soonest = min(deadline for _, _, deadline in running.values())
+    ready, _, _ = select.select(list(running), [], [], max(0.0, soonest - time.monotonic()))
+    for read in ready:
+        position, process, _ = running.pop(read)
+        reply = _receive(read)
+        outcomes[position] = reply if reply is not None else _DIED
+        os.close(read)
+        os.waitpid(process, 0)
+    now = time.monotonic()
+    for read, (position, process, deadline) in list(running.items()):
+        if now >= deadline:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            os.close(read)
+            outcomes[position] = Outcome(failure="a re-execution took too long")
+            del running[read]
+
+
+def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> None:
+    _die_with_parent()
+    detach_from_world(scratch)
+
+    def finish(outcome: Outcome) -> None:
+        _send(write, outcome)
+        os._exit(0)
+
+    recorder.plan = plan
+    recorder.finish = finish
+
+
+def _die_with_parent() -> None:
+    """On Linux, ask to be killed when the parent ends, however it ends."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, int(signal.SIGKILL))
+
+
+def detach_from_world(scratch: str) -> None:
+    """Keep a re-execution's output away from the program's streams and files.
+
+    Args:
+        scratch: Folder for private copies of the files that it writes.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    for descriptor in _open_files():
+        _detach(descriptor)
+    _redirect_writes(scratch)
+
+
+def _open_files() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        return []
+
+
+def _detach(descriptor: int) -> None:
+    """Give an open file an offset of its own, and send what is written to it nowhere."""
+    if descriptor <= 2:
+        return
+    with contextlib.suppress(OSError):
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        if not os.path.isfile(path):
+            return
+        mode = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
+        if mode == os.O_RDONLY:
+            offset = os.lseek(descriptor, 0, os.SEEK_CUR)
+            fresh = os.open(path, os.O_RDONLY)
+            os.lseek(fresh, offset, os.SEEK_SET)
+        else:
+            fresh = os.open(os.devnull, os.O_RDWR)
+        os.dup2(fresh, descriptor)
+        os.close(fresh)
+
+
+def _redirect_writes(scratch: str) -> None:
+    """Files that a re-execution opens for writing are copies of its own; nothing is removed or renamed.
+
+    Warp's kernel cache is left alone: it is shared on purpose.
+    """
+    original = io.open
+    overlay: dict[str, str] = {}
+    cache = os.path.abspath(wp.config.kernel_cache_dir) if wp.config.kernel_cache_dir else scratch
+    shared = (cache, scratch, os.devnull)
+
+    def private_open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, int):
+            return original(file, mode, *args, **kwargs)
+        path = os.path.abspath(os.fsdecode(file))
+        if path not in overlay and any(c in mode for c in "wax+") and not path.startswith(shared):
+            overlay[path] = _private_copy(path, mode, scratch)
+        return original(overlay.get(path, file), mode, *args, **kwargs)
+
+    builtins.open = private_open  # type: ignore[assignment]
+    io.open = private_open  # type: ignore[assignment]
+    for name in ("remove", "unlink", "rename", "replace", "rmdir", "truncate"):
+        setattr(os, name, _unless_outside(getattr(os, name), shared))
+
+
+def _private_copy(path: str, mode: str, scratch: str) -> str:
+    handle, copy = tempfile.mkstemp(dir=scratch)
+    os.close(handle)
+    if "x" in mode:
+        os.unlink(copy)
+    elif os.path.isfile(path) and "w" not in mode:
+        shutil.copyfile(path, copy)
+    return copy
+
+
+def _unless_outside(function: Any, shared: tuple[str, ...]) -> Any:
+    def guarded(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(path, int) or not os.path.abspath(os.fsdecode(path)).startswith(shared):
+            return None
+        return function(path, *args, **kwargs)
+
+    return guarded
+
+
+def _send(descriptor: int, value: object) -> None:
+    data = pickle.dumps(value)
+    view = memoryview(struct.pack("<Q", len(data)) + data)
+    while view:
+        try:
+            written = os.write(descriptor, view)
+        except BrokenPipeError:
+            return
+        view = view[written:]
+
+
+def _receive(descriptor: int) -> Any:
+    header = _read_exactly(descriptor, 8)
+    if header is None:
+        return None
+    (size,) = struct.unpack("<Q", header)
+    data = _read_exactly(descriptor, size)
+    return None if data is None else pickle.loads(data)
+
+
+def _read_exactly(descriptor: int, size: int) -> bytes | None:
+    parts: list[bytes] = []
+    while size:
+        try:
+            part = os.read(descriptor, min(size, 1 << 20))
+        except OSError:
+            return None
+        if not part:
+            return None
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

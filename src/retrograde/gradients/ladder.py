@@ -1,0 +1,168 @@
+"""Puts the four gradients of one life side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.gradients.launch_test import rewritten_paths, treatment_of
+from retrograde.gradients.lives import Life
+from retrograde.gradients.objective import Objective
+from retrograde.gradients.rungs import Direction, How, Ladder
+from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
+from retrograde.gradients.window import Window
+from retrograde.trace.operations import Operation, Recording
+
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One life under judgement: everything that causes need to intervene.
+
+    Attributes:
+        recording, life, objective: What is judged.
+        window: Operations from the first read to the last backward pass.
+        treatments: How launches' adjoints must be run, by operation index.
+        contents: The parameter's contents when first read.
+        ideal: The ideal gradient.
+        directions: Measured slopes.
+    """
+
+    recording: Recording
+    life: Life
+    objective: Objective
+    window: Window
+    treatments: Mapping[int, Treatment]
+    contents: Float
+    ideal: Float
+    directions: tuple[Direction, ...] = field(default=())
+
+    def sweep(self, policy: Policy = IDEAL, used_seeds: bool = False) -> Float:
+        """The gradient with some properties of the ideal switched off."""
+        seeds = self.objective.used if used_seeds else self.objective.seeds
+        target = (Target(self.life.ref, self.life.first.index),)
+        sweep = Sweep(self.window, seeds, self.treatments)
+        if policy.tapes is None:
+            return sweep.run(target, policy)[0]
+        total = np.zeros(self.life.ref.full_shape)
+        for seed in seeds:
+            tape = self.recording.operations[seed.index].tape
+            if tape is not None and tape in policy.tapes:
+                alone = Sweep(self.window, (seed,), self.treatments)
+                total += alone.run(target, policy.without(tapes=frozenset({tape})))[0]
+        return total
+
+    def ladder(self) -> Ladder:
+        """The rungs, for the report."""
+        life = self.life
+        reference = np.full(self.contents.size, np.nan)
+        error = np.full(self.contents.size, np.nan)
+        scale = _element_scale(self.contents)
+        how = How.RE_EXECUTION
+        for direction in self.directions:
+            how = direction.how
+            if direction.label.startswith("element "):
+                element = int(direction.label.split()[1])
+                reference[element] = direction.reference / scale[element]
+                error[element] = direction.error / scale[element]
+        return Ladder(
+            parameter=life.name,
+            shape=life.ref.full_shape,
+            dtype=np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32).name,
+            iteration=life.iteration,
+            consumed=_flat(life.consumed),
+            taped=_flat(life.taped),
+            ideal=_flat(self.ideal),
+            reference=reference,
+            reference_error=error,
+            directions=self.directions,
+            how=how,
+        )
+
+
+def _element_scale(contents: Float) -> Float:
+    from retrograde.gradients.reference import scale_of
+
+    return scale_of(contents).reshape(-1)
+
+
+def _flat(values: Float | None) -> Float | None:
+    return None if values is None else values.reshape(-1)
+
+
+def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
+    """Compute the ideal gradient of a life."""
+    window = Window(recording, life.first.index, life.last)
+    start = window.contents_before(life.first.index)
+    treatments = find_treatments(window, rng)
+    case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0))
+    return _with_ideal(case)
+
+
+def examine_launches(case: Case, rng: np.random.Generator) -> Case:
+    """Test every launch of the window on its own and sweep again."""
+    return _with_ideal(
+        Case(
+            case.recording,
+            case.life,
+            case.objective,
+            case.window,
+            find_treatments(case.window, rng, every=True),
+            case.contents,
+            case.ideal,
+            case.directions,
+        )
+    )
+
+
+def _with_ideal(case: Case) -> Case:
+    return Case(
+        case.recording,
+        case.life,
+        case.objective,
+        case.window,
+        case.treatments,
+        case.contents,
+        case.sweep(),
+        case.directions,
+    )
+
+
+def find_treatments(window: Window, rng: np.random.Generator, every: bool = False) -> dict[int, Treatment]:
+    """Which contents each launch's adjoint needs.
+
+    Args:
+        window: The operations.
+        rng: Random directions.
+        every: Test all launches; otherwise one of each kind that reads what it writes.
+    """
+    memory = window.contents_at_end()
+    known: dict[tuple[object, ...], Treatment] = {}
+    treatments: dict[int, Treatment] = {}
+    for operation in reversed(window.operations):
+        memory.undo(window.undo(operation.index))
+        if operation.launch is None or not any(a.ref.differentiable for a in operation.accesses):
+            continue
+        if not every and not rewritten_paths(operation):
+            continue
+        kind = _kind(operation)
+        if every or kind not in known:
+            known[kind] = treatment_of(operation, memory, rng)
+        treatments[operation.index] = known[kind]
+    return treatments
+
+
+def _kind(operation: Operation) -> tuple[object, ...]:
+    """Launches of one kind need the same contents: same kernel, same arrays by their aliasing."""
+    call = operation.launch
+    assert call is not None
+    pointers = {p: i for i, p in enumerate(dict.fromkeys(a.ref.pointer for a in operation.accesses))}
+    return (
+        call.kernel.key,
+        call.kernel.module.name,
+        tuple((a.path, pointers[a.ref.pointer], a.ref.shape) for a in operation.accesses),
+    )

@@ -1,0 +1,157 @@
+"""A second copy of the program's memory, to be rolled back and perturbed without touching the first.
+
+The blocks are the disjoint address ranges of all arrays that the judged operations touched. Every
+array (view, slice, second array on one pointer, struct field) is found in the copy at the same place
+of its block, so that aliases alias there too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import warp as wp
+
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.extents import Bytes, Extent, host_view, merge, read_bytes, write_bytes
+from retrograde.trace.operations import Undo
+
+_ALIGNMENT = 64
+
+
+class Memory:
+    """Copies of blocks of memory.
+
+    Args:
+        blocks: Disjoint ranges, sorted.
+    """
+
+    def __init__(self, blocks: Iterable[Extent]) -> None:
+        self.blocks = tuple(sorted(blocks))
+        self._lows = [b.low for b in self.blocks if b.device == "cpu"]
+        self._starts = {device: self._of(device) for device in {b.device for b in self.blocks}}
+        self._buffers: dict[Extent, Any] = {}
+        self._bases: dict[Extent, int] = {}
+        for block in self.blocks:
+            self._allocate(block)
+
+    @classmethod
+    def covering(cls, refs: Iterable[ArrayRef]) -> Memory:
+        """A copy, still zero, of the blocks that hold some arrays."""
+        return cls(merge(r.extent for r in refs))
+
+    def _of(self, device: str) -> tuple[list[int], list[Extent]]:
+        mine = [b for b in self.blocks if b.device == device]
+        return [b.low for b in mine], mine
+
+    def _allocate(self, block: Extent) -> None:
+        buffer = wp.zeros(block.size + _ALIGNMENT, dtype=wp.uint8, device=block.device)
+        base = int(buffer.ptr)
+        base += (block.low - base) % _ALIGNMENT
+        self._buffers[block] = buffer
+        self._bases[block] = base
+
+    # -- addresses ---------------------------------------------------------------------------------
+
+    def block_of(self, device: str, address: int) -> Extent | None:
+        """The block that holds an address."""
+        lows, blocks = self._starts.get(device, ([], []))
+        position = bisect_right(lows, address) - 1
+        if position < 0 or address >= blocks[position].high:
+            return None
+        return blocks[position]
+
+    def pointer(self, device: str, address: int) -> int:
+        """Where an address of the program lies in this copy, 0 where it does not."""
+        block = self.block_of(device, address)
+        return 0 if block is None else self._bases[block] + address - block.low
+
+    def here(self, extent: Extent) -> Extent | None:
+        """A range of the program as a range of this copy."""
+        pointer = self.pointer(extent.device, extent.low)
+        return Extent(extent.device, pointer, pointer + extent.size) if pointer else None
+
+    def covers(self, extent: Extent) -> bool:
+        """Whether a range lies within one block."""
+        block = self.block_of(extent.device, extent.low)
+        return block is not None and block.contains(extent)
+
+    # -- bytes -------------------------------------------------------------------------------------
+
+    def fill_from_program(self) -> None:
+        """Take the contents that the program's memory has now."""
+        for block in self.blocks:
+            self.write(block, read_bytes(block))
+
+    def copy_from(self, other: Memory) -> None:
+        """Take the contents of another copy of the same blocks."""
+        for block in self.blocks:
+            self.write(block, other.read(block))
+
+    def clear(self) -> None:
+        """Set everything to zero."""
+        for buffer in self._buffers.values():
+            buffer.zero_()
+
+    def read(self, extent: Extent) -> Bytes:
+        """A copy of the bytes of a range."""
+        here = self.here(extent)
+        if here is None:
+            raise KeyError(f"{extent} is not in this copy of memory")
+        return read_bytes(here)
+
+    def write(self, extent: Extent, data: Bytes) -> None:
+        """Write the bytes of a range; parts outside the blocks are left out."""
+        block = self.block_of(extent.device, extent.low)
+        if block is not None and block.contains(extent):
+            here = self.here(extent)
+            assert here is not None
+            write_bytes(here, data)
+            return
+        for block in self.blocks:
+            if block.overlaps(extent):
+                low, high = max(block.low, extent.low), min(block.high, extent.high)
+                part = Extent(block.device, low, high)
+                self.write(part, data[low - extent.low : high - extent.low])
+
+    def undo(self, entries: Iterable[Undo]) -> None:
+        """Roll back what an operation overwrote."""
+        for entry in entries:
+            self.write(entry.extent, entry.data)
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def values(self, ref: ArrayRef) -> npt.NDArray[np.float64]:
+        """An array's values as float64, components of vectors as trailing axes."""
+        extent = ref.extent
+        return self._typed(ref, self.read(extent), extent.low).astype(np.float64)
+
+    def set_values(self, ref: ArrayRef, values: npt.NDArray[np.float64]) -> None:
+        """Write an array's values."""
+        extent = ref.extent
+        data = self.read(extent)
+        self._typed(ref, data, extent.low)[...] = values
+        self.write(extent, data)
+
+    def view(self, ref: ArrayRef) -> npt.NDArray[Any] | None:
+        """On the host, the array's elements in this copy, sharing its memory."""
+        if ref.device != "cpu":
+            return None
+        here = self.here(ref.extent)
+        if here is None:
+            return None
+        return self._typed(ref, host_view(here.low, here.size), ref.extent.low)
+
+    @staticmethod
+    def _typed(ref: ArrayRef, data: Bytes, low: int) -> npt.NDArray[Any]:
+        scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
+        return np.ndarray(ref.full_shape, dtype=scalar, buffer=data, offset=ref.pointer - low, strides=ref.full_strides)
+
+
+def address_of(structure: ctypes.Structure) -> int:
+    """Address of a ctypes structure."""
+    return ctypes.addressof(structure)

@@ -1,0 +1,111 @@
+"""The objective of a life: what its backward passes differentiate, or what the program reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.gradients.lives import Life
+from retrograde.gradients.sweep import SeedTerm
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.expressions import Reduction
+from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording, Seed
+from retrograde.trace.plan import Term
+
+Float = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A sum of weighted array elements, read when the backward passes begin.
+
+    Attributes:
+        seeds: What a gradient of the objective is seeded with.
+        used: What the program's own backward passes were seeded with.
+        terms: The same as `seeds`, for re-executions.
+        description: In words.
+        reported: The expression that decided the weights, where the program's seeds differ from it.
+    """
+
+    seeds: tuple[SeedTerm, ...]
+    used: tuple[SeedTerm, ...]
+    terms: tuple[Term, ...]
+    description: str
+    reported: Reduction | None = None
+
+
+def objective_of(recording: Recording, life: Life, only: str | None = None) -> Objective:
+    """The objective of one life.
+
+    Args:
+        recording: The recording.
+        life: The life.
+        only: Name of the loss array to judge by, None for the sum of all.
+    """
+    seeds: list[SeedTerm] = []
+    used: list[SeedTerm] = []
+    terms: list[Term] = []
+    words: list[str] = []
+    reported: Reduction | None = None
+    for operation in life.backwards:
+        call = operation.backward
+        assert call is not None
+        if call.loss is not None:
+            name = recording.name(call.loss)
+            if only is not None and name != only and len(life.backwards) > 1:
+                continue
+            term = SeedTerm(operation.index, call.loss, np.ones(call.loss.full_shape))
+            seeds.append(term)
+            used.append(term)
+            terms.append(Term(operation.ordinal))
+            words.append(name)
+        elif call.seeds:
+            chosen, found = _weights(recording, operation, call)
+            reported = reported or found
+            seeds += [SeedTerm(operation.index, s.ref, w) for s, w in zip(call.seeds, chosen, strict=True)]
+            used += [SeedTerm(operation.index, s.ref, seed_values(s)) for s in call.seeds]
+            terms.append(Term(operation.ordinal, tuple(chosen)))
+            words += [found.source if found else f"seeds . {recording.name(s.ref)}" for s in call.seeds]
+    return Objective(tuple(seeds), tuple(used), tuple(terms), " + ".join(dict.fromkeys(words)), reported)
+
+
+def seed_values(seed: Seed) -> Float:
+    """The weights of a seed in the full shape of its array."""
+    scalar = np.dtype(seed.ref.scalar if seed.ref.scalar is not None else np.float32)
+    return np.frombuffer(seed.weights, dtype=scalar).astype(np.float64).reshape(seed.ref.full_shape)
+
+
+def _weights(
+    recording: Recording, operation: Operation, call: BackwardCall
+) -> tuple[list[Float], Reduction | None]:
+    """Weights of the objective: those that the program reports where its seed is uniform, else its seeds."""
+    weights = [seed_values(s) for s in call.seeds]
+    if len(call.seeds) != 1 or call.seeds[0].ref.size < 2:
+        return weights, None
+    values = weights[0]
+    reduction = _reported(recording, operation, call.seeds[0].ref)
+    if reduction is None or not np.all(values == values.flat[0]):
+        return weights, None
+    if np.isclose(values.flat[0], reduction.weight, rtol=1e-4, atol=0.0):
+        return weights, None
+    return [np.full(values.shape, reduction.weight)], reduction
+
+
+def _reported(recording: Recording, backward: Operation, ref: ArrayRef) -> Reduction | None:
+    """What the program reports of an array between its last write and its next one."""
+    extent = ref.extent
+    operations = recording.operations
+    begin = backward.index
+    while begin > 0 and not any(a.usage.writes and a.ref.extent.overlaps(extent) for a in operations[begin].accesses):
+        begin -= 1
+    for operation in operations[begin + 1 :]:
+        for access in operation.accesses:
+            if access.ref.extent.overlaps(extent) and access.usage.writes:
+                return None
+            if operation.kind is Kind.HOST_READ and access.ref.extent == extent and operation.expression is not None:
+                return operation.expression
+    return None
+
+

@@ -1,0 +1,218 @@
+"""The reference gradient: differences of the objective that the program itself computes.
+
+Directions are chosen to decide. Where the consumed gradient differs from the ideal one, the difference
+itself is the first direction: along it the two predict the most different slopes. Random directions find
+dense errors, single elements find sparse ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.gradients.differences import Derivative, differentiate, steps_for
+from retrograde.gradients.execution import Snapshots
+from retrograde.gradients.lives import Life
+from retrograde.gradients.objective import Objective
+from retrograde.gradients.replay import Replay
+from retrograde.gradients.rungs import Direction, How
+from retrograde.trace.plan import Injection, Outcome, Plan
+
+Float = npt.NDArray[np.float64]
+_FEW = 6
+
+
+@dataclass(eq=False)
+class Source:
+    """Values of the objective with other contents of one parameter.
+
+    Attributes:
+        how: How they are had.
+        values: Takes contents of the parameter, several at once.
+        failure: Why a value was not had, where one was not.
+    """
+
+    how: How
+    values: Callable[[Sequence[Float]], list[float]]
+    failure: str | None = None
+    cost: float = 0.0
+    evaluations: int = field(default=0)
+
+
+def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
+    """Values by running the user's own program again; None where no snapshot can be used."""
+    snapshot = snapshots.before(life.first.ordinal)
+    if snapshot is None:
+        return None
+    scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
+
+    def values(contents: Sequence[Float]) -> list[float]:
+        plans = [
+            Plan(
+                (
+                    Injection(
+                        life.first.ordinal, life.slot, life.offset, life.ref.full_strides, c.astype(scalar)
+                    ),
+                ),
+                objective.terms,
+            )
+            for c in contents
+        ]
+        started = time.perf_counter()
+        outcomes: list[Outcome] = snapshot.run(plans, workers=2, limit=limit)
+        source.cost += time.perf_counter() - started
+        source.evaluations += len(plans)
+        for outcome in outcomes:
+            source.failure = source.failure or outcome.failure
+        return [o.total for o in outcomes]
+
+    source = Source(How.RE_EXECUTION, values)
+    return source
+
+
+def replay_source(life: Life, replay: Replay) -> Source:
+    """Values by running the recorded operations again."""
+
+    def values(contents: Sequence[Float]) -> list[float]:
+        return [replay.value(life.ref, life.first.index, c) for c in contents]
+
+    return Source(How.REPLAY, values)
+
+
+def scale_of(contents: Float) -> Float:
+    """Step scale of each element: its own size, but no less than a tenth of the parameter's typical size."""
+    finite = np.where(np.isfinite(contents), np.abs(contents), 0.0)
+    typical = float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
+    return np.maximum(finite, 0.1 * typical if typical > 0.0 else 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """A direction in the parameter's space, in units of its scale."""
+
+    label: str
+    vector: Float
+    element: int | None = None
+
+
+def probes_for(
+    contents: Float, consumed: Float | None, ideal: Float | None, rng: np.random.Generator, most: int
+) -> list[Probe]:
+    """Directions worth measuring, the most decisive first."""
+    scale = scale_of(contents)
+    probes: list[Probe] = []
+    if consumed is not None and ideal is not None:
+        gap = np.where(np.isfinite(consumed) & np.isfinite(ideal), consumed - ideal, 0.0)
+        if np.abs(gap).max(initial=0.0) > 1e-5 * np.abs(ideal[np.isfinite(ideal)]).max(initial=0.0):
+            along = gap * scale
+            probes.append(Probe("where consumed and ideal differ", along / np.abs(along).max() * scale))
+    probes.append(Probe("random", rng.standard_normal(contents.shape) * scale))
+    size = contents.size
+    if size <= _FEW:
+        order = list(range(size))
+    else:
+        order = _interesting(consumed, ideal, rng, size)
+        probes.append(Probe("another random one", rng.standard_normal(contents.shape) * scale))
+    for element in order:
+        vector = np.zeros(size)
+        vector[element] = scale.reshape(-1)[element]
+        probes.append(Probe(f"element {element}", vector.reshape(contents.shape), element))
+    return probes[:most]
+
+
+def _interesting(consumed: Float | None, ideal: Float | None, rng: np.random.Generator, size: int) -> list[int]:
+    """The non-finite, the most disputed, the largest, a zero, and a random element."""
+    order: list[int] = []
+    if consumed is not None:
+        flat = consumed.reshape(-1)
+        order += list(np.flatnonzero(~np.isfinite(flat))[:2])
+        finite = np.where(np.isfinite(flat), np.abs(flat), -1.0)
+        if ideal is not None:
+            gap = np.abs(np.nan_to_num(flat - ideal.reshape(-1), nan=0.0, posinf=0.0, neginf=0.0))
+            if gap.max() > 0.0:
+                order.append(int(gap.argmax()))
+        order.append(int(finite.argmax()))
+        zeros = np.flatnonzero(flat == 0.0)
+        order += [int(z) for z in rng.permutation(zeros)[:1]]
+    order.append(int(rng.integers(size)))
+    return [int(i) for i in dict.fromkeys(order)]
+
+
+def measure(
+    probe: Probe,
+    contents: Float,
+    source: Source,
+    rungs: tuple[Float | None, Float | None, Float | None],
+    scalar: type[np.floating],
+    cache: dict[float, float] | None = None,
+) -> Direction:
+    """The derivative along one direction, beside what each rung says it should be."""
+
+    def function(steps: Sequence[float]) -> list[float]:
+        known = {} if cache is None else cache
+        missing = [h for h in steps if not (h == 0.0 and 0.0 in known)]
+        found = dict(zip(missing, source.values([contents + h * probe.vector for h in missing]), strict=True))
+        if 0.0 in found:
+            known[0.0] = found[0.0]
+        return [found.get(h, known.get(h, float("nan"))) for h in steps]
+
+    floor = _argument_rounding(contents, probe.vector, rungs, scalar)
+    derivative = differentiate(function, steps_for(scalar), floor=floor)
+    consumed, taped, ideal = (None if r is None else along(r, probe.vector) for r in rungs)
+    return Direction(
+        label=probe.label,
+        consumed=consumed,
+        taped=taped,
+        ideal=ideal,
+        reference=derivative.value,
+        error=derivative.error + _rounding(rungs[0], probe.vector, scalar),
+        left=derivative.left,
+        right=derivative.right,
+        how=source.how,
+        step=derivative.step,
+        order=derivative.order,
+        vector=probe.vector,
+    )
+
+
+def along(gradient: Float, vector: Float) -> float:
+    """Slope that a gradient predicts along a direction."""
+    with np.errstate(invalid="ignore"):
+        used = np.where(vector == 0.0, 0.0, gradient)
+        return float(np.sum(used * vector))
+
+
+def _argument_rounding(
+    contents: Float, vector: Float, rungs: tuple[Float | None, ...], scalar: type[np.floating]
+) -> float:
+    """Noise in the objective because a perturbed parameter is rounded to its own type."""
+    sizes = [np.abs(np.nan_to_num(r, nan=0.0, posinf=0.0, neginf=0.0)) for r in rungs if r is not None]
+    if not sizes:
+        return 0.0
+    slope = np.maximum.reduce(sizes)
+    moved = np.where(vector == 0.0, 0.0, slope * np.abs(contents))
+    return 0.3 * float(np.finfo(scalar).eps) * float(np.linalg.norm(np.nan_to_num(moved)))
+
+
+def _rounding(gradient: Float | None, vector: Float, scalar: type[np.floating]) -> float:
+    """What rounding in the adjoint itself may add to a predicted slope."""
+    if gradient is None:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        terms = np.where(vector == 0.0, 0.0, np.abs(gradient * vector))
+    size = float(np.sum(terms[np.isfinite(terms)]))
+    return 64.0 * float(np.finfo(scalar).eps) * size
+
+
+def admits(direction: Direction, predicted: float | None) -> bool | None:
+    """Whether a measured slope admits a predicted one; None where the measurement says nothing."""
+    if predicted is None or not np.isfinite(direction.error):
+        return None
+    derivative = Derivative(
+        direction.reference, direction.error, direction.step, 0.0, left=direction.left, right=direction.right
+    )
+    return derivative.admits(predicted)

@@ -1,0 +1,116 @@
+"""Replay: the recorded operations run forward on a copy of memory, in milliseconds.
+
+Values that left for the host and came back are constants here, and so is whatever an unobserved
+routine wrote: a replay is trusted only where it agrees with a re-execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.gradients.binding import run_forward
+from retrograde.gradients.memory import Memory
+from retrograde.gradients.sweep import SeedTerm
+from retrograde.gradients.window import Window
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.extents import Bytes
+from retrograde.trace.operations import CopyCall, Kind, Operation
+
+Float = npt.NDArray[np.float64]
+
+
+class Replay:
+    """Runs a window forward again and again.
+
+    Args:
+        window: The operations.
+        seeds: The objective, as weights on arrays when backward passes begin.
+    """
+
+    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...]) -> None:
+        self.window = window
+        self.seeds = seeds
+        self._start = window.contents_before(window.first)
+        self._memory = Memory(window.blocks)
+
+    def value(self, ref: ArrayRef, at: int, values: Float | None) -> float:
+        """The objective with other contents of an array, written just before an operation."""
+        memory = self._memory
+        memory.copy_from(self._start)
+        total = 0.0
+        for operation in self.window.operations:
+            if operation.index == at and values is not None:
+                memory.set_values(ref, values)
+            for seed in self.seeds:
+                if seed.index == operation.index:
+                    total += float(np.vdot(seed.weights, memory.values(seed.ref)))
+            step_forward(operation, memory)
+        return total
+
+    def unobserved(self) -> tuple[ArrayRef, ...]:
+        """Arrays whose recorded contents a replay does not reproduce: something unobserved wrote them."""
+        memory = self._memory
+        memory.copy_from(self._start)
+        found: dict[int, ArrayRef] = {}
+        for operation in self.window.operations:
+            for entry in self.window.undo(operation.index):
+                if memory.covers(entry.extent) and not np.array_equal(memory.read(entry.extent), entry.data):
+                    for access in operation.accesses:
+                        if access.ref.extent.overlaps(entry.extent):
+                            found[access.ref.pointer] = access.ref
+                    memory.write(entry.extent, entry.data)
+            step_forward(operation, memory)
+        end = self.window.contents_at_end()
+        for operation in self.window.operations:
+            for access in operation.accesses:
+                extent = access.ref.extent
+                if access.ref.pointer not in found and not np.array_equal(memory.read(extent), end.read(extent)):
+                    found[access.ref.pointer] = access.ref
+        return tuple(found.values())
+
+
+def step_forward(operation: Operation, memory: Memory) -> None:
+    """Run one operation on a copy of memory."""
+    if operation.launch is not None:
+        run_forward(operation.launch, memory)
+    elif isinstance(operation.call, CopyCall):
+        _copy(operation.call, memory)
+    elif operation.data is not None and operation.kind is Kind.FILL:
+        _fill(operation.accesses[0].ref, operation.data, memory)
+    elif operation.data is not None and operation.kind is Kind.HOST_WRITE:
+        memory.write(operation.accesses[0].ref.extent, operation.data)
+
+
+def _fill(ref: ArrayRef, element: Bytes, memory: Memory) -> None:
+    extent = ref.extent
+    data = memory.read(extent)
+    view = np.ndarray(
+        (*ref.shape, ref.item), np.uint8, buffer=data, offset=ref.pointer - extent.low, strides=(*ref.strides, 1)
+    )
+    view[...] = element
+    memory.write(extent, data)
+
+
+def _copy(call: CopyCall, memory: Memory) -> None:
+    to, of = call.destination, call.source
+    source = _elements(of, memory.read(of.extent)).reshape(-1, of.item)
+    data = memory.read(to.extent)
+    target = _elements(to, data)
+    flat = target.reshape(-1, to.item).copy()
+    flat[call.destination_offset : call.destination_offset + call.count] = source[
+        call.source_offset : call.source_offset + call.count
+    ]
+    target[...] = flat.reshape(target.shape)
+    memory.write(to.extent, data)
+
+
+def _elements(ref: ArrayRef, data: Bytes) -> npt.NDArray[np.uint8]:
+    low = ref.extent.low
+    return np.ndarray(
+        (*ref.shape, ref.item), np.uint8, buffer=data, offset=ref.pointer - low, strides=(*ref.strides, 1)
+    )
+
+

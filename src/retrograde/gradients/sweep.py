@@ -1,0 +1,275 @@
+"""A reverse sweep over recorded operations: what a perfect tape would give, or a given imperfect one.
+
+Memory is rolled back operation by operation while adjoints flow through a shadow of it. Every
+property that makes the result ideal can be switched off alone (`Policy`): that is how causes are proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from retrograde.gradients.binding import run_adjoint
+from retrograde.gradients.memory import Memory
+from retrograde.gradients.window import Window
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.extents import Bytes, Extent
+from retrograde.trace.operations import CopyCall, Kind, LaunchCall, Operation
+from retrograde.trace.usage import Path
+
+Float = npt.NDArray[np.float64]
+Key = tuple[str, int, int]
+
+
+class Moment(Enum):
+    """Which contents a launch's adjoint needs of the arrays that the launch both reads and writes."""
+
+    AFTER = "after the launch"
+    BEFORE = "before the launch"
+
+
+@dataclass(frozen=True, eq=False)
+class Treatment:
+    """How the adjoint of one launch is to be run.
+
+    Attributes:
+        moment: Contents of arrays both read and written.
+        by_array: Exceptions by path of argument.
+        vjp: A replacement of the adjoint: takes the contents before the launch and the shadow.
+        passed: Whether the launch's own derivative test passed; None where it was not made.
+        discrepancy: Relative discrepancy that the test found with the recorded adjoint.
+    """
+
+    moment: Moment = Moment.AFTER
+    by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
+    vjp: Callable[[LaunchCall, Memory, Memory], None] | None = None
+    passed: bool | None = None
+    discrepancy: float = 0.0
+    route: str = ""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which properties of the ideal gradient are switched off.
+
+    Attributes:
+        stale: Call sites whose writes are not undone: later readers in reverse see what they left.
+        stale_own: Call sites of launches whose own writes are not undone for their own adjoint.
+        blind: Identities of array objects that have no adjoint.
+        uncleared: Call sites of fills that do not end the adjoint of what they overwrite.
+        tapes: The only tapes whose operations take part; None for all operations, taped or not.
+        leftovers: Whether gradients found in the buffers before backward are kept.
+        plain_adjoint: Operation indices of launches whose own adjoint is used although a better one is known.
+        skipped: Call sites of operations left out.
+    """
+
+    stale: frozenset[Key] = frozenset()
+    stale_own: frozenset[Key] = frozenset()
+    blind: frozenset[int] = frozenset()
+    uncleared: frozenset[Key] = frozenset()
+    tapes: frozenset[int] | None = None
+    leftovers: bool = False
+    plain_adjoint: frozenset[str] = frozenset()
+    skipped: frozenset[Key] = frozenset()
+
+    def without(self, **changes: Any) -> Policy:
+        """A copy with some properties changed."""
+        return replace(self, **changes)
+
+
+IDEAL = Policy()
+
+
+@dataclass(frozen=True, eq=False)
+class SeedTerm:
+    """A part of the objective: weights on an array's elements when a backward pass begins.
+
+    Attributes:
+        index: Operation at which the array is read.
+        ref: The array.
+        weights: Its weights, in the array's full shape.
+    """
+
+    index: int
+    ref: ArrayRef
+    weights: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A gradient that is wanted: of an array, as its adjoint when an operation has first read it."""
+
+    ref: ArrayRef
+    index: int
+
+
+class Sweep:
+    """Sweeps over one window.
+
+    Args:
+        window: The operations.
+        seeds: The objective.
+        treatments: How launches' adjoints are to be run, by operation index.
+    """
+
+    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...], treatments: Mapping[int, Treatment]) -> None:
+        self.window = window
+        self.seeds = seeds
+        self.treatments = treatments
+        self._plain = Treatment()
+
+    def run(self, targets: tuple[Target, ...], policy: Policy = IDEAL) -> tuple[Float, ...]:
+        """Gradients of the objective with respect to the targets.
+
+        With `policy.tapes` set, the sweep follows these tapes only; for the gradient of several
+        backward passes that know nothing of each other, run it once a tape and add.
+        """
+        truth = self.window.contents_at_end()
+        stale = truth if not policy.stale else self.window.contents_at_end()
+        shadow = Memory(self.window.blocks)
+        found: dict[int, Float] = {}
+        for operation in reversed(self.window.operations):
+            self._seed(operation, shadow, policy)
+            if self._takes_part(operation, policy):
+                self._adjoint(operation, truth, stale, shadow, policy)
+            else:
+                self._roll_back(operation, truth, stale, policy)
+            for position, target in enumerate(targets):
+                if target.index == operation.index:
+                    found[position] = shadow.values(target.ref)
+        return tuple(found.get(i, np.zeros(t.ref.full_shape)) for i, t in enumerate(targets))
+
+    # -- one operation -----------------------------------------------------------------------------
+
+    def _takes_part(self, operation: Operation, policy: Policy) -> bool:
+        if operation.site.key in policy.skipped:
+            return False
+        if policy.tapes is None:
+            return True
+        return operation.tape in policy.tapes or operation.kind in (Kind.FILL, Kind.HOST_WRITE)
+
+    def _seed(self, operation: Operation, shadow: Memory, policy: Policy) -> None:
+        if operation.backward is not None and policy.leftovers:
+            self._leave(operation.backward.leftovers, operation, shadow)
+        for term in self.seeds:
+            if term.index == operation.index:
+                shadow.set_values(term.ref, shadow.values(term.ref) + term.weights)
+
+    def _leave(self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory) -> None:
+        """Put the gradients that lay in the buffers into the shadow."""
+        seen: set[int] = set()
+        loss = operation.backward.loss if operation.backward is not None else None
+        for ref in self._taped_refs(operation.tape):
+            extent = ref.gradient_extent
+            if extent is None or extent.low in seen or extent not in leftovers:
+                continue
+            if loss is not None and loss.gradient == extent.low:
+                continue
+            seen.add(extent.low)
+            if shadow.covers(ref.extent):
+                shadow.set_values(ref, shadow.values(ref) + gradient_values(leftovers[extent], ref))
+
+    def _taped_refs(self, tape: int | None) -> list[ArrayRef]:
+        return [a.ref for o in self.window.operations if o.tape == tape for a in o.accesses]
+
+    def _roll_back(self, operation: Operation, truth: Memory, stale: Memory, policy: Policy) -> None:
+        entries = self.window.undo(operation.index)
+        truth.undo(entries)
+        if stale is not truth and operation.site.key not in policy.stale:
+            stale.undo(entries)
+
+    def _adjoint(self, operation: Operation, truth: Memory, stale: Memory, shadow: Memory, policy: Policy) -> None:
+        call = operation.call
+        if isinstance(call, LaunchCall):
+            self._launch(operation, call, truth, stale, shadow, policy)
+            return
+        self._roll_back(operation, truth, stale, policy)
+        if isinstance(call, CopyCall):
+            adjoint_of_copy(call, shadow, policy)
+        elif operation.kind in (Kind.FILL, Kind.HOST_WRITE) and operation.site.key not in policy.uncleared:
+            for access in operation.accesses:
+                end_of_life(access.ref, shadow)
+
+    def _launch(
+        self, operation: Operation, call: LaunchCall, truth: Memory, stale: Memory, shadow: Memory, policy: Policy
+    ) -> None:
+        treatment = self.treatments.get(operation.index, self._plain)
+        if call.kernel.key in policy.plain_adjoint:
+            treatment = replace(treatment, vjp=None)
+        entries = self.window.undo(operation.index)
+        own = operation.site.key in policy.stale_own
+        if treatment.vjp is not None and not own:
+            self._roll_back(operation, truth, stale, policy)
+            treatment.vjp(call, truth, shadow)
+            return
+        early = () if own else [u for u in entries if self._moment(operation, u.extent, treatment) is Moment.BEFORE]
+        truth.undo(early)
+        if stale is not truth and operation.site.key not in policy.stale:
+            stale.undo(early)
+        rewritten = [u.extent for u in entries]
+
+        def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
+            mine = any(e.overlaps(ref.extent) for e in rewritten)
+            return truth if mine and not own else stale
+
+        blind = (lambda ref: id(ref.array) in policy.blind) if policy.blind else None
+        run_adjoint(call, contents, shadow, blind)
+        self._roll_back(operation, truth, stale, policy)
+
+    def _moment(self, operation: Operation, extent: Extent, treatment: Treatment) -> Moment:
+        for access in operation.accesses:
+            if access.usage.writes and access.ref.extent.overlaps(extent) and access.path in treatment.by_array:
+                return treatment.by_array[access.path]
+        return treatment.moment
+
+
+def end_of_life(ref: ArrayRef, shadow: Memory) -> None:
+    """An overwrite from outside: what was there before cannot have mattered any more."""
+    if ref.differentiable and shadow.covers(ref.extent):
+        shadow.set_values(ref, np.zeros(ref.full_shape))
+
+
+def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> None:
+    """Move the destination's adjoint to the source."""
+    to, of = call.destination, call.source
+    if not (to.differentiable and of.differentiable):
+        return
+    incoming = shadow.values(to)
+    whole = call.count == to.array.size == of.array.size
+    if whole:
+        moved = incoming.reshape(of.full_shape) if incoming.shape != of.full_shape else incoming
+        shadow.set_values(to, np.zeros(to.full_shape))
+        if id(of.array) not in policy.blind and id(to.array) not in policy.blind:
+            shadow.set_values(of, shadow.values(of) + moved)
+        return
+    width = int(np.prod(to.inner, dtype=np.int64))
+    first, last = call.destination_offset * width, (call.destination_offset + call.count) * width
+    flat = incoming.reshape(-1)
+    moved = flat[first:last].copy()
+    flat[first:last] = 0.0
+    shadow.set_values(to, flat.reshape(to.full_shape))
+    if id(of.array) in policy.blind or id(to.array) in policy.blind:
+        return
+    outgoing = shadow.values(of).reshape(-1)
+    start = call.source_offset * width
+    outgoing[start : start + moved.size] += moved
+    shadow.set_values(of, outgoing.reshape(of.full_shape))
+
+
+def gradient_values(data: Bytes, ref: ArrayRef) -> Float:
+    """Values of a gradient buffer, which has the layout of its array."""
+    extent = ref.gradient_extent
+    assert extent is not None and ref.gradient is not None
+    view = np.ndarray(
+        ref.full_shape,
+        dtype=np.dtype(ref.scalar if ref.scalar is not None else np.uint8),
+        buffer=data,
+        offset=ref.gradient - extent.low,
+        strides=ref.full_strides,
+    )
+    return view.astype(np.float64)

@@ -1,0 +1,101 @@
+"""The arguments of a launch, frozen as the launch saw them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import warp as wp
+
+from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.usage import Path
+
+
+@dataclass(frozen=True, eq=False)
+class StructRef:
+    """A struct argument: a copy of its memory, and the arrays its fields held.
+
+    Attributes:
+        layout: The `ctypes` structure type.
+        memory: The bytes that were handed to the kernel.
+        arrays: Arrays by the path of fields that leads to them, with the gradient that a tape would use.
+        packed: Address of the gradient that the packed field carried, 0 where it had none: it differs
+            from the array's own where the flag was set after the struct took the array.
+        cls: Warp's description of the struct.
+    """
+
+    layout: type[ctypes.Structure]
+    memory: bytes
+    arrays: Mapping[Path, ArrayRef]
+    packed: Mapping[Path, int]
+    cls: Any
+
+    def copy(self) -> ctypes.Structure:
+        """A fresh structure with the recorded bytes."""
+        return self.layout.from_buffer_copy(self.memory)
+
+
+Argument = ArrayRef | StructRef | object
+
+
+def freeze(value: Any) -> Argument:
+    """Freeze one argument."""
+    if isinstance(value, wp.array | wp.indexedarray):
+        described = describe(value)
+        return value if described is None else described
+    if isinstance(getattr(value, "_ctype", None), ctypes.Structure) and hasattr(value, "_cls"):
+        return _freeze_struct(value)
+    if isinstance(value, ctypes.Array):
+        return type(value)(*value)
+    return value
+
+
+def _freeze_struct(value: Any) -> StructRef:
+    packed = value.__ctype__()
+    arrays: dict[Path, ArrayRef] = {}
+    gradients: dict[Path, int] = {}
+    for path, field in struct_arrays(value):
+        described = describe(field)
+        if described is None:
+            continue
+        arrays[path] = described
+        gradients[path] = _packed_gradient(packed, path)
+    return StructRef(type(packed), bytes(packed), arrays, gradients, value._cls)
+
+
+def struct_arrays(value: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Arrays held by a struct and by the structs inside it."""
+    for name in value._cls.vars:
+        field = getattr(value, name, None)
+        if isinstance(field, wp.array | wp.indexedarray):
+            yield (*prefix, name), field
+        elif hasattr(field, "_cls") and hasattr(field, "_ctype"):
+            yield from struct_arrays(field, (*prefix, name))
+
+
+def field(structure: Any, path: Path) -> Any:
+    """The member of a ctypes structure at a path of names."""
+    for name in path:
+        structure = getattr(structure, name)
+    return structure
+
+
+def _packed_gradient(structure: Any, path: Path) -> int:
+    member = field(structure, path)
+    member = getattr(member, "data", member) if not isinstance(getattr(member, "data", 0), int) else member
+    return int(getattr(member, "grad", 0) or 0)
+
+
+def arrays_of(arguments: Sequence[Argument], labels: Sequence[str]) -> Iterator[tuple[int, Path, ArrayRef]]:
+    """Every array among the arguments with its position and path."""
+    for position, (argument, label) in enumerate(zip(arguments, labels, strict=True)):
+        if isinstance(argument, ArrayRef):
+            yield position, (label,), argument
+            for axis, index in enumerate(argument.indices):
+                if index is not None:
+                    yield position, (label, f"indices{axis}"), index
+        elif isinstance(argument, StructRef):
+            for path, ref in argument.arrays.items():
+                yield position, (label, *path), ref

@@ -1,0 +1,119 @@
+"""Whose line made a call, and what the program calls its arrays."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+import warp as wp
+
+_WARP = os.path.dirname(os.path.abspath(wp.__file__)) + os.sep
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PROGRAMS_OF_WARP = (_WARP + "examples" + os.sep, _WARP + "tests" + os.sep)
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """The innermost line of the user's program under way.
+
+    Attributes:
+        file, line, function: Where.
+        offset: Index of the bytecode instruction, which tells two calls on one line apart.
+        code: The code object, None where no user frame was found.
+    """
+
+    file: str
+    line: int
+    function: str
+    offset: int = -1
+    code: CodeType | None = None
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Identity of the call in the source."""
+        return (self.file, self.line, self.offset)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+NOWHERE = CallSite("", 0, "")
+
+
+def user_frame(start: FrameType | None = None) -> FrameType | None:
+    """Innermost frame that belongs neither to Warp nor to the auditor."""
+    frame = start if start is not None else sys._getframe(1)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def is_user_file(path: str) -> bool:
+    """Whether a file is the user's: not Warp's library, not ours, not frozen machinery."""
+    if path.startswith(_PROGRAMS_OF_WARP):
+        return True
+    return not (path.startswith((_WARP, _OURS, "<frozen")) or path == "<string>")
+
+
+def call_site(frame: FrameType | None = None) -> CallSite:
+    """The call site of the innermost user frame."""
+    found = user_frame(frame if frame is not None else sys._getframe(1))
+    if found is None:
+        return NOWHERE
+    code = found.f_code
+    return CallSite(code.co_filename, found.f_lineno, code.co_name, found.f_lasti, code)
+
+
+def name_of(array: Any, frame: FrameType | None) -> str | None:
+    """What the frames around a call call an array: a variable, an attribute, an item.
+
+    Searches the innermost user frame first, then its callers and the module's globals, looking one
+    level into containers, structs and objects.
+    """
+    fallback: str | None = None
+    depth = 0
+    while frame is not None and depth < 12:
+        if is_user_file(frame.f_code.co_filename):
+            for scope in (frame.f_locals, frame.f_globals):
+                direct, nested = _search(array, scope)
+                if direct is not None:
+                    return direct
+                fallback = fallback or nested
+            depth += 1
+        frame = frame.f_back
+    return fallback
+
+
+def _search(array: Any, scope: dict[str, Any]) -> tuple[str | None, str | None]:
+    nested: str | None = None
+    for name, value in list(scope.items()):
+        if value is array and not name.startswith("__"):
+            return name, None
+        if nested is None and not name.startswith("__"):
+            inner = next(_inside(array, value), None)
+            if inner is not None:
+                nested = name + inner
+    return None, nested
+
+
+def _inside(array: Any, value: Any) -> Iterator[str]:
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value[:4096]):
+            if item is array:
+                yield f"[{index}]"
+    elif isinstance(value, dict):
+        for key, item in list(value.items())[:4096]:
+            if item is array:
+                yield f"[{key!r}]"
+    elif not isinstance(value, type) and hasattr(value, "__dict__") and not hasattr(value, "__path__"):
+        for key, item in list(vars(value).items()):
+            if item is array:
+                yield f".{key.lstrip('_')}" if isinstance(value, wp.array) else f".{key}"
+            elif isinstance(item, list | tuple):
+                for index, entry in enumerate(item[:4096]):
+                    if entry is array:
+                        yield f".{key}[{index}]"

@@ -1,0 +1,198 @@
+"""What a program did, one immutable record an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from retrograde.trace.arguments import Argument
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import CallSite
+from retrograde.trace.expressions import Reduction
+from retrograde.trace.extents import Bytes, Extent
+from retrograde.trace.usage import Path, Usage
+
+
+class Kind(Enum):
+    """Kinds of operations; the value is the word used for them in reports."""
+
+    LAUNCH = "launch"
+    COPY = "copy"
+    FILL = "fill"
+    HOST_READ = "host read"
+    HOST_WRITE = "host write"
+    BACKWARD = "backward"
+    CLEAR = "clear of gradients"
+    CALLBACK = "recorded function"
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One array that an operation touched.
+
+    Attributes:
+        ref: The array as it was.
+        usage: What was done to it.
+        position: Index of the argument.
+        path: Label of the argument, and the fields below it.
+    """
+
+    ref: ArrayRef
+    usage: Usage
+    position: int = 0
+    path: Path = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchCall:
+    """A forward launch.
+
+    Attributes:
+        kernel: The kernel, its overload resolved.
+        dim: Launch dimensions.
+        arguments: All arguments in order.
+        max_blocks, block_dim: As given.
+        random: Whether the kernel draws random numbers.
+        exact: Whether the usage of the arguments is known exactly.
+    """
+
+    kernel: Any
+    dim: Any
+    arguments: tuple[Argument, ...]
+    device: str
+    max_blocks: int = 0
+    block_dim: int | None = None
+    random: bool = False
+    exact: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class CopyCall:
+    """A copy between arrays, in elements; `count` elements from flat offsets."""
+
+    destination: ArrayRef
+    source: ArrayRef
+    destination_offset: int
+    source_offset: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Seed:
+    """An incoming gradient of a backward pass: weights on the elements of an array."""
+
+    ref: ArrayRef
+    weights: Bytes
+    explicit: bool
+
+
+@dataclass(frozen=True, eq=False)
+class BackwardCall:
+    """One `Tape.backward`.
+
+    Attributes:
+        tape: Identity of the tape.
+        loss: The loss array handed over, None where seeds were given another way.
+        seeds: Seeds handed over or found in gradient buffers.
+        leftovers: Gradient buffers of the tape's arrays that were not zero when it began.
+        before: What the gradients of the tape's leaves held when it began.
+        taped: What they held at its end.
+        reused: Whether this tape ran backward before.
+    """
+
+    tape: int
+    loss: ArrayRef | None
+    seeds: tuple[Seed, ...]
+    leftovers: Mapping[Extent, Bytes]
+    before: Mapping[Extent, Bytes]
+    taped: Mapping[Extent, Bytes]
+    reused: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """One thing the program did.
+
+    Attributes:
+        index: Position in the recording.
+        ordinal: Position among the calls the program made itself, equal in every execution.
+        kind: What it was.
+        site: The user's line.
+        tape: Identity of the tape that recorded it, None off the tape.
+        accesses: Arrays touched.
+        call: The details, by kind.
+        data: Bytes read or written by the host; of a fill, the bytes of one element.
+        gradients: Contents of gradient buffers at the moment they were read.
+        route: How the write came, for the report.
+        expression: The number that the program computes from a host read.
+    """
+
+    index: int
+    ordinal: int
+    kind: Kind
+    site: CallSite
+    tape: int | None = None
+    accesses: tuple[Access, ...] = ()
+    call: LaunchCall | CopyCall | BackwardCall | None = None
+    data: Bytes | None = None
+    gradients: Mapping[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
+    route: str | None = None
+    expression: Reduction | None = None
+
+    @property
+    def launch(self) -> LaunchCall | None:
+        """The launch, if it is one."""
+        return self.call if isinstance(self.call, LaunchCall) else None
+
+    @property
+    def copy(self) -> CopyCall | None:
+        """The copy, if it is one."""
+        return self.call if isinstance(self.call, CopyCall) else None
+
+    @property
+    def backward(self) -> BackwardCall | None:
+        """The backward pass, if it is one."""
+        return self.call if isinstance(self.call, BackwardCall) else None
+
+    @property
+    def label(self) -> str:
+        """A few words for reports."""
+        if self.launch is not None:
+            return f"launch of {self.launch.kernel.key}"
+        return self.kind.value
+
+
+@dataclass(frozen=True, eq=False)
+class Undo:
+    """Contents that an operation was about to overwrite."""
+
+    extent: Extent
+    data: Bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Everything observed of one execution.
+
+    Attributes:
+        operations: In program order.
+        undo: Overwritten contents by operation index.
+        names: Names of arrays by identity of the array object.
+        sites: Call sites that created arrays, likewise.
+        tapes_closed: Index of the operation before which each tape was last closed.
+        notes: What could not be observed, a sentence each.
+        end: Why recording ended.
+    """
+
+    operations: tuple[Operation, ...]
+    undo: Mapping[int, tuple[Undo, ...]]
+    names: Mapping[int, str]
+    sites: Mapping[int, CallSite]
+    tapes_closed: Mapping[int, int]
+    notes: tuple[str, ...] = ()
+
+    def name(self, ref: ArrayRef) -> str:
+        """What the program calls an array."""
+        return self.names.get(id(ref.array), "an unnamed array")

@@ -1,0 +1,452 @@
+"""Turns observed calls into a `Recording`; in a re-execution, perturbs and reads instead.
+
+The recorder is told of a call before it runs (`begin`) and after (`commit`). Before a call that
+writes, the contents about to be lost are kept, so that memory can be rolled back to any operation.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from retrograde.trace.arguments import arrays_of, freeze
+from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
+from retrograde.trace.expressions import Reduction, reported_reduction
+from retrograde.trace.extents import Bytes, Extent, read_bytes
+from retrograde.trace.operations import (
+    Access,
+    BackwardCall,
+    CopyCall,
+    Kind,
+    LaunchCall,
+    Operation,
+    Recording,
+    Seed,
+    Undo,
+)
+from retrograde.trace.plan import Outcome, Plan, read_values
+from retrograde.trace.tapes import TapeIdentities, gradient_contents, seeds_of
+from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
+from retrograde.trace.watches import Watches, locate_write
+
+LOAD = Usage(load=True)
+STORE = Usage(store=True)
+
+
+@dataclass(eq=False)
+class Pending:
+    """A call under way."""
+
+    index: int
+    ordinal: int
+    kind: Kind
+    site: CallSite
+    frame: FrameType | None
+    tape: int | None = None
+    accesses: tuple[Access, ...] = ()
+    call: LaunchCall | CopyCall | BackwardCall | None = None
+    gradients: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
+    before: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
+
+
+class RecordingLimit(Exception):
+    """Raised inside when the memory budget for overwritten contents is spent."""
+
+
+class Recorder:
+    """Collects operations.
+
+    Args:
+        on_boundary: Called when an iteration may be beginning, before anything else happens; it may
+            fork snapshots, or end the program.
+        budget: Memory for overwritten contents [byte].
+    """
+
+    def __init__(self, on_boundary: Callable[[Recorder], None], budget: int = 4 << 30) -> None:
+        self.on_boundary = on_boundary
+        self.plan: Plan | None = None
+        self.finish: Callable[[Outcome], None] = lambda outcome: None
+        self.operations: list[Operation] = []
+        self.undo: dict[int, list[Undo]] = {}
+        self.names: dict[int, str] = {}
+        self.sites: dict[int, CallSite] = {}
+        self.tapes = TapeIdentities()
+        self.open_tape: int | None = None
+        self.tapes_closed: dict[int, int] = {}
+        self.watches = Watches()
+        self.notes: list[str] = []
+        self.ordinal = -1
+        self.backwards = 0
+        self._gradients: dict[int, Extent] = {}
+        self._usages: dict[Any, KernelUsage] = {}
+        self._spent = 0
+        self._budget = budget
+        self._since_backward = False
+        self._values: dict[int, float] = {}
+
+    # -- the life of a call ------------------------------------------------------------------------
+
+    def begin(self, kind: Kind, accesses: Iterable[Access], tape: int | None = None) -> Pending:
+        """A call of the program is about to run."""
+        self._notice_host_writes()
+        self.ordinal += 1
+        frame = user_frame(sys._getframe(1))
+        site = call_site(frame) if frame is not None else NOWHERE
+        pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, tuple(accesses))
+        if self.ordinal == 0 or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
+            self._since_backward = False
+            if self.plan is None:
+                self.on_boundary(self)
+        if self.plan is not None:
+            self._inject(pending)
+            return pending
+        for access in pending.accesses:
+            self._learn(access.ref, frame)
+            if access.usage.load or access.usage.accumulate:
+                self._keep_gradient(pending, access.ref)
+            if access.usage.writes:
+                self._keep(pending.index, access.ref.extent)
+        if kind is Kind.HOST_WRITE:
+            self._keep_viewed_gradients(pending)
+        return pending
+
+    def commit(
+        self,
+        pending: Pending,
+        data: Bytes | None = None,
+        route: str | None = None,
+        expression: Reduction | None = None,
+    ) -> None:
+        """The call has run."""
+        for access in pending.accesses:
+            if access.usage.writes:
+                self.watches.refresh(access.ref.extent)
+        if self.plan is not None:
+            return
+        self.operations.append(
+            Operation(
+                index=len(self.operations),
+                ordinal=pending.ordinal,
+                kind=pending.kind,
+                site=pending.site,
+                tape=pending.tape,
+                accesses=pending.accesses,
+                call=pending.call,
+                data=data,
+                gradients=pending.gradients,
+                route=route,
+                expression=expression,
+            )
+        )
+
+    def _may_start(self, pending: Pending) -> bool:
+        """Whether an iteration can begin with this call: a tape is open, or a host value comes in."""
+        return self.open_tape is not None or pending.kind in (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL)
+
+    # -- launches and copies -----------------------------------------------------------------------
+
+    def launch(self, kernel: Any, dim: Any, arguments: list[Any], device: str, taped: bool, **options: Any) -> Pending:
+        """A forward launch is about to run."""
+        usage = self._usages.get(kernel)
+        if usage is None:
+            usage = self._usages[kernel] = kernel_usage(kernel)
+        frozen = tuple(freeze(a) for a in arguments)
+        labels = [a.label for a in kernel.adj.args]
+        accesses = tuple(
+            Access(ref, LOAD if path[-1].startswith("indices") else usage.of(path), position, path)
+            for position, path, ref in arrays_of(frozen, labels)
+        )
+        pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
+        pending.call = LaunchCall(kernel, dim, frozen, device, random=usage.random, exact=usage.exact, **options)
+        return pending
+
+    def copy(self, destination: Any, source: Any, offsets: tuple[int, int], count: int, taped: bool) -> Pending | None:
+        """A copy between arrays is about to run."""
+        to, of = describe(destination), describe(source)
+        if to is None or of is None:
+            return None
+        whole = offsets == (0, 0) and count in (0, of.array.size) and of.array.size == to.array.size
+        usage = STORE if whole else Usage(store=True)
+        accesses = (Access(to, usage, 0, ("dest",)), Access(of, LOAD, 1, ("src",)))
+        on_tape = taped and to.gradient is not None and of.gradient is not None
+        pending = self.begin(Kind.COPY, accesses, self.open_tape if on_tape else None)
+        pending.call = CopyCall(to, of, offsets[0], offsets[1], count or int(of.array.size))
+        return pending
+
+    def fill(self, array: Any) -> Pending | None:
+        """A fill is about to run."""
+        ref = describe(array)
+        if ref is None:
+            return None
+        return self.begin(Kind.FILL, (Access(ref, STORE, 0, ("self",)),))
+
+    def created(self, array: Any, from_host: bool, shared_with: Any = None) -> None:
+        """An array came into being; its first contents are a fill or a host write."""
+        ref = describe(array)
+        if ref is None:
+            return
+        kind = Kind.HOST_WRITE if from_host else Kind.FILL
+        pending = self.begin(kind, ())
+        pending.accesses = (Access(ref, STORE, 0, ("self",)),)
+        if self.plan is None:
+            self._learn(ref, None)
+            self.sites[id(array)] = pending.site
+        self.commit(pending, self.contents(pending) if from_host else self.fill_value(pending))
+        if shared_with is not None:
+            self.watches.add(ref, shared_with)
+
+    # -- the host ----------------------------------------------------------------------------------
+
+    def host_read(self, array: Any) -> Pending | None:
+        """The host is about to read an array."""
+        ref = describe(array)
+        if ref is None:
+            return None
+        return self.begin(Kind.HOST_READ, (Access(ref, LOAD, 0, ("self",)),))
+
+    def host_read_done(self, pending: Pending, view: Any) -> None:
+        """The host has read an array."""
+        ref = pending.accesses[0].ref
+        if self.plan is None:
+            expression = None
+            if ref.differentiable and pending.frame is not None and ref.size > 1:
+                expression = reported_reduction(pending.frame, view)
+            self.commit(pending, read_bytes(ref.extent), expression=expression)
+        else:
+            self.commit(pending)
+        if ref.device == "cpu" and isinstance(view, np.ndarray) and view.size:
+            low, _ = np.lib.array_utils.byte_bounds(view)
+            if ref.extent.low <= low < ref.extent.high:
+                self.watches.add(ref, view)
+
+    def host_write(self, array: Any) -> Pending | None:
+        """The host is about to write an array."""
+        ref = describe(array)
+        if ref is None:
+            return None
+        return self.begin(Kind.HOST_WRITE, (Access(ref, STORE, 0, ("self",)),))
+
+    def contents(self, pending: Pending) -> Bytes | None:
+        """What a host write left behind."""
+        return None if self.plan is not None else read_bytes(pending.accesses[0].ref.extent)
+
+    def fill_value(self, pending: Pending) -> Bytes | None:
+        """The bytes of one element after a fill."""
+        ref = pending.accesses[0].ref
+        first = Extent(ref.device, ref.pointer, ref.pointer + ref.item)
+        return None if self.plan is not None else read_bytes(first)
+
+    def clear(self, tape: Any) -> Pending:
+        """The gradients of a tape are about to be cleared."""
+        refs: dict[int, ArrayRef] = {}
+        for gradient in tape.gradients.values():
+            ref = describe(gradient)
+            if ref is not None:
+                refs[ref.pointer] = ref
+        return self.begin(Kind.CLEAR, [Access(r, STORE, i, ("gradients",)) for i, r in enumerate(refs.values())])
+
+    def _notice_host_writes(self) -> None:
+        for change in self.watches.changes():
+            if self.plan is not None:
+                continue
+            index = len(self.operations)
+            self.undo.setdefault(index, []).append(Undo(change.watch.extent, change.before))
+            frame = user_frame(sys._getframe(2))
+            last = self.operations[-1].site if self.operations else NOWHERE
+            site = locate_write(frame, change.watch.view(), last.line) or (
+                call_site(frame) if frame is not None else last
+            )
+            self.operations.append(
+                Operation(
+                    index=index,
+                    ordinal=self.ordinal,
+                    kind=Kind.HOST_WRITE,
+                    site=site,
+                    accesses=(Access(change.watch.ref, STORE, 0, ("self",)),),
+                    data=change.watch.last,
+                    route="NumPy view",
+                )
+            )
+
+    # -- tapes -------------------------------------------------------------------------------------
+
+    def enter(self, tape: Any) -> None:
+        """A tape was opened."""
+        self.open_tape = self.tapes.of(tape)
+
+    def leave(self) -> None:
+        """The open tape was closed."""
+        if self.open_tape is not None:
+            self.tapes_closed[self.open_tape] = len(self.operations)
+        self.open_tape = None
+
+    def callback(self, tape: Any, function: Any, arrays: Iterable[Any]) -> None:
+        """`Tape.record_func` was called."""
+        refs = [r for r in map(describe, arrays) if r is not None]
+        pending = self.begin(Kind.CALLBACK, [Access(r, LOAD, i, ("arrays",)) for i, r in enumerate(refs)])
+        pending.tape = self.tapes.of(tape)
+        pending.call = None
+        self.commit(pending)
+        if self.plan is None:
+            self.callbacks[self.operations[-1].index] = function
+
+    @property
+    def callbacks(self) -> dict[int, Any]:
+        """Functions recorded with `record_func`, by operation index."""
+        return self.__dict__.setdefault("_callbacks", {})
+
+    def backward(self, tape: Any, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
+        """A backward pass is about to run."""
+        number = self.tapes.of(tape)
+        loss_ref = describe(loss) if loss is not None else None
+        pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
+        pending.tape = number
+        seeds = seeds_of(tape, loss, grads, self._outputs(number))
+        if self.plan is not None:
+            self._read_terms(pending, loss_ref, seeds)
+            return pending, {}
+        reused = self.tapes.count_backward(number) > 0
+        leaves = self._leaves(number)
+        details = {
+            "tape": number,
+            "loss": loss_ref,
+            "seeds": seeds,
+            "leftovers": gradient_contents(tape),
+            "before": {e: read_bytes(e) for e in leaves},
+            "leaves": leaves,
+            "reused": reused,
+        }
+        return pending, details
+
+    def backward_done(self, pending: Pending, details: dict[str, Any]) -> None:
+        """A backward pass has run."""
+        self.backwards += 1
+        self._since_backward = True
+        self.watches.refresh_all()
+        if self.plan is not None:
+            return
+        leaves = details.pop("leaves")
+        pending.call = BackwardCall(taped={e: read_bytes(e) for e in leaves}, **details)
+        self.commit(pending)
+
+    def _outputs(self, tape: int) -> set[int]:
+        written: set[int] = set()
+        if self.plan is not None:
+            return _Everything()
+        for operation in self.operations:
+            if operation.tape != tape:
+                continue
+            for access in operation.accesses:
+                if access.usage.load and not access.usage.writes:
+                    written.discard(access.ref.pointer)
+                elif access.usage.writes:
+                    written.add(access.ref.pointer)
+        return written
+
+    def _leaves(self, tape: int) -> list[Extent]:
+        """Gradient buffers of arrays that the tape read before it wrote them, and of all others known
+        whose gradient the program reads by itself."""
+        first: dict[Extent, None] = {}
+        written: set[int] = set()
+        for operation in self.operations:
+            if operation.tape != tape:
+                continue
+            for access in operation.accesses:
+                gradient = access.ref.gradient_extent
+                if gradient is None:
+                    continue
+                if access.ref.pointer not in written and access.usage.load:
+                    first[gradient] = None
+                if access.usage.writes:
+                    written.add(access.ref.pointer)
+        return list(first)
+
+    # -- contents ----------------------------------------------------------------------------------
+
+    def _keep(self, index: int, extent: Extent) -> None:
+        if extent.size == 0:
+            return
+        self._spent += extent.size
+        if self._spent > self._budget:
+            raise RecordingLimit(
+                f"overwritten contents exceed {self._budget / 2**30:.0f} GiB; run fewer steps or smaller arrays"
+            )
+        self.undo.setdefault(index, []).append(Undo(extent, read_bytes(extent)))
+
+    def _keep_gradient(self, pending: Pending, ref: ArrayRef) -> None:
+        """Keep what a gradient buffer held when something read it."""
+        if self.open_tape is not None or ref.pointer not in self._gradients:
+            return
+        pending.gradients[ref.extent] = read_bytes(ref.extent)
+
+    def _keep_viewed_gradients(self, pending: Pending) -> None:
+        """Keep what the gradient buffers hold that the program sees through NumPy views."""
+        for extent in self.watches.live():
+            if extent.low in self._gradients:
+                pending.gradients[extent] = read_bytes(extent)
+
+    def _learn(self, ref: ArrayRef, frame: FrameType | None) -> None:
+        gradient = ref.gradient_extent
+        if gradient is not None:
+            self._gradients[gradient.low] = gradient
+        if id(ref.array) not in self.names and frame is not None:
+            name = name_of(ref.array, frame)
+            if name is not None:
+                self.names[id(ref.array)] = name
+
+    # -- re-execution ------------------------------------------------------------------------------
+
+    def _inject(self, pending: Pending) -> None:
+        assert self.plan is not None
+        for injection in self.plan.injections:
+            if injection.ordinal == pending.ordinal:
+                if injection.slot >= len(pending.accesses):
+                    self.finish(Outcome(self._values, "the program took another path than when it was recorded"))
+                    return
+                injection.apply(pending.accesses[injection.slot].ref)
+
+    def _read_terms(self, pending: Pending, loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> None:
+        assert self.plan is not None
+        for term in self.plan.terms:
+            if term.ordinal != pending.ordinal:
+                continue
+            if not term.weights and loss is not None:
+                self._add(pending.ordinal, float(read_values(loss).sum()))
+            elif len(term.weights) <= len(seeds) and term.weights:
+                total = sum(float(np.vdot(w, read_values(s.ref))) for w, s in zip(term.weights, seeds, strict=False))
+                self._add(pending.ordinal, total)
+            else:
+                self.finish(Outcome(self._values, "the backward pass got other seeds than when it was recorded"))
+        self._finish_if_last(pending.ordinal)
+
+    def _add(self, ordinal: int, value: float) -> None:
+        self._values[ordinal] = self._values.get(ordinal, 0.0) + value
+
+    def _finish_if_last(self, ordinal: int) -> None:
+        assert self.plan is not None
+        if ordinal >= self.plan.last:
+            self.finish(Outcome(dict(self._values)))
+
+    # -- the result --------------------------------------------------------------------------------
+
+    def result(self) -> Recording:
+        """Everything so far."""
+        return Recording(
+            operations=tuple(self.operations),
+            undo={k: tuple(v) for k, v in self.undo.items()},
+            names=dict(self.names),
+            sites=dict(self.sites),
+            tapes_closed=dict(self.tapes_closed),
+            notes=tuple(self.notes),
+        )
+
+
+class _Everything(set[int]):
+    def __contains__(self, item: object) -> bool:
+        return True

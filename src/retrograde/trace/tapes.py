@@ -1,0 +1,119 @@
+"""What a tape holds: its arrays in a fixed order, the seeds and the leftovers in their gradients."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import warp as wp
+
+from retrograde.trace.arguments import struct_arrays
+from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.extents import Bytes, Extent, read_bytes
+from retrograde.trace.operations import Seed
+
+
+class TapeIdentities:
+    """Numbers for tapes; a tape that was reset is another tape."""
+
+    def __init__(self) -> None:
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._backward: dict[int, int] = {}
+        self._next = 0
+
+    def of(self, tape: Any) -> int:
+        """The number of a tape."""
+        number = self._numbers.get(tape)
+        if number is None:
+            number = self.renew(tape)
+        return number
+
+    def renew(self, tape: Any) -> int:
+        """Give a tape a new number."""
+        self._next += 1
+        self._numbers[tape] = self._next
+        return self._next
+
+    def count_backward(self, number: int) -> int:
+        """Count a backward pass; returns how many came before it."""
+        before = self._backward.get(number, 0)
+        self._backward[number] = before + 1
+        return before
+
+
+def tape_arrays(tape: Any) -> Iterator[Any]:
+    """Every array with a gradient that the tape's launches refer to, in the tape's order, once each."""
+    seen: set[int] = set()
+    for launch in tape.launches:
+        if callable(launch):
+            continue
+        for argument in (*launch[3], *launch[4]):
+            for array in _arrays(argument):
+                if array.grad is not None and id(array) not in seen:
+                    seen.add(id(array))
+                    yield array
+    for array in list(tape.gradients):
+        if isinstance(array, wp.array) and array.grad is not None and id(array) not in seen:
+            seen.add(id(array))
+            yield array
+
+
+def _arrays(argument: Any) -> Iterator[Any]:
+    if isinstance(argument, wp.array):
+        yield argument
+    elif hasattr(argument, "_cls") and hasattr(argument, "_ctype"):
+        for _, array in struct_arrays(argument):
+            if isinstance(array, wp.array):
+                yield array
+
+
+def gradient_contents(tape: Any) -> dict[Extent, Bytes]:
+    """Contents of the gradient buffers of a tape's arrays that are not all zero."""
+    contents: dict[Extent, Bytes] = {}
+    for array in tape_arrays(tape):
+        ref = describe(array)
+        if ref is None or ref.gradient_extent is None or ref.gradient_extent in contents:
+            continue
+        data = read_bytes(ref.gradient_extent)
+        if data.any():
+            contents[ref.gradient_extent] = data
+    return contents
+
+
+def seeds_of(tape: Any, loss: Any, grads: dict[Any, Any] | None, written: set[int]) -> tuple[Seed, ...]:
+    """The seeds of a backward pass: explicit ones, else the gradients that were set by hand.
+
+    Args:
+        tape: The tape.
+        loss, grads: As handed to `Tape.backward`.
+        written: Addresses of arrays that a launch or copy on this tape wrote last and none read after.
+    """
+    seeds: list[Seed] = []
+    for array, gradient in (grads or {}).items():
+        ref, weights = describe(array), describe(gradient)
+        if ref is not None and weights is not None:
+            seeds.append(Seed(ref, _packed(weights), explicit=True))
+    if loss is not None or seeds:
+        return tuple(seeds)
+    for array in tape_arrays(tape):
+        ref = describe(array)
+        if ref is None or ref.gradient_extent is None or ref.pointer not in written:
+            continue
+        data = read_bytes(ref.gradient_extent)
+        if data.any():
+            seeds.append(Seed(ref, _packed_gradient(ref), explicit=False))
+    return tuple(seeds)
+
+
+def _packed(ref: ArrayRef) -> Bytes:
+    return _contiguous(ref.array)
+
+
+def _packed_gradient(ref: ArrayRef) -> Bytes:
+    return _contiguous(ref.array.grad)
+
+
+def _contiguous(array: Any) -> Bytes:
+    values = array.numpy()
+    return values.copy().reshape(-1).view("uint8")

@@ -1,0 +1,156 @@
+"""Host views: memory that NumPy can change without a call that could be observed."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import CallSite, is_user_file
+from retrograde.trace.extents import Bytes, Extent, read_bytes
+
+
+@dataclass(eq=False)
+class Watch:
+    """A NumPy array that shares memory with a Warp array, and the contents last seen through it."""
+
+    ref: ArrayRef
+    view: weakref.ref[Any]
+    last: Bytes
+
+    @property
+    def extent(self) -> Extent:
+        return self.ref.extent
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A write through a view: what was there before."""
+
+    watch: Watch
+    before: Bytes
+
+
+class Watches:
+    """The views that are out. A view that died is looked at once more and then forgotten."""
+
+    def __init__(self) -> None:
+        self._watches: list[Watch] = []
+
+    def add(self, ref: ArrayRef, view: Any) -> None:
+        """Watch a NumPy array that shares an array's memory."""
+        extent = ref.extent
+        for watch in self._watches:
+            if watch.extent == extent and watch.view() is view:
+                return
+        self._watches.append(Watch(ref, weakref.ref(view), read_bytes(extent)))
+
+    def live(self) -> Iterator[Extent]:
+        """Addresses that the program can still see through a view."""
+        return (w.extent for w in self._watches if w.view() is not None)
+
+    def changes(self) -> Iterator[Change]:
+        """Writes since the last look, and an end to the watches whose views died."""
+        if not self._watches:
+            return
+        kept: list[Watch] = []
+        for watch in self._watches:
+            now = read_bytes(watch.extent)
+            if not np.array_equal(now, watch.last):
+                yield Change(watch, watch.last)
+                watch.last = now
+            if watch.view() is not None:
+                kept.append(watch)
+        self._watches = kept
+
+    def refresh_all(self) -> None:
+        """Take note of observed writes anywhere."""
+        for watch in self._watches:
+            watch.last = read_bytes(watch.extent)
+
+    def refresh(self, extent: Extent) -> None:
+        """Take note of an observed write."""
+        for watch in self._watches:
+            if watch.extent.overlaps(extent):
+                watch.last = read_bytes(watch.extent)
+
+
+def locate_write(frame: FrameType | None, view: Any, since: int) -> CallSite | None:
+    """The line that wrote through a view: an in-place statement on a name bound to it.
+
+    Args:
+        frame: The user's innermost frame when the change was noticed.
+        view: The NumPy array, None where it died meanwhile.
+        since: Line of the last operation before the change, in the same frame.
+    """
+    while frame is not None:
+        if is_user_file(frame.f_code.co_filename):
+            site = _search_frame(frame, view, since)
+            if site is not None:
+                return site
+        frame = frame.f_back
+    return None
+
+
+def _search_frame(frame: FrameType, view: Any, since: int) -> CallSite | None:
+    file = frame.f_code.co_filename
+    names = {
+        name
+        for name, value in {**frame.f_globals, **frame.f_locals}.items()
+        if isinstance(value, np.ndarray) and view is not None and np.shares_memory(value, view)
+    }
+    candidates = [line for line, target in in_place_statements(file) if target in names or target == "numpy()"]
+    if not candidates:
+        return None
+    before = [line for line in candidates if line <= frame.f_lineno]
+    between = [line for line in before if line >= since]
+    line = max(between or before or candidates)
+    return CallSite(file, line, frame.f_code.co_name)
+
+
+@lru_cache(maxsize=64)
+def in_place_statements(file: str) -> tuple[tuple[int, str], ...]:
+    """Lines that change an array in place, with the name of the array ("numpy()" for a temporary)."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ()
+    return tuple(sorted(_in_place(tree)))
+
+
+_METHODS = frozenset({"fill", "sort", "put", "partition", "itemset", "setfield"})
+_FUNCTIONS = frozenset({"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"})
+
+
+def _in_place(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript):
+                    yield node.lineno, _base(target)
+        elif isinstance(node, ast.AugAssign):
+            yield node.lineno, _base(node.target)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _METHODS:
+                yield node.lineno, _base(node.func.value)
+            elif node.func.attr in _FUNCTIONS and node.args:
+                yield node.lineno, _base(node.args[0])
+            for keyword in node.keywords:
+                if keyword.arg == "out":
+                    yield node.lineno, _base(keyword.value)
+
+
+def _base(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+        return "numpy()"
+    return node.id if isinstance(node, ast.Name) else ""

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 import retrograde
-from retrograde.program import End, StopProgram, execute
+from retrograde.program import End, execute
 from retrograde.request import AuditRequest
 
 OBSERVER = Path(retrograde.__file__).parent / "trace" / "planted.py"
@@ -51,7 +51,7 @@ PROGRAM = "from observed import call\ndef step():\n    call(0)\nstep()\n"
 def test_an_error_of_the_observed_call_is_the_programs_and_the_observer_is_not_in_it(script, observed, capsys):
     observed("warp.planted", "def callee(x):\n    return 1 / x\n")
     ending = script(PROGRAM)
-    assert (ending.end, ending.reason) == (End.RAISED, "ZeroDivisionError: division by zero")
+    assert (ending.end, ending.ran, ending.reason) == (End.RAISED, False, "ZeroDivisionError: division by zero")
     err = capsys.readouterr().err
     assert "in step" in err
     assert "in callee" in err
@@ -78,16 +78,6 @@ def test_an_error_of_the_observed_call_that_the_program_handles_is_no_error(scri
     )
     handled = "from observed import call\ntry:\n    call(0)\nexcept ZeroDivisionError:\n    pass\n"
     assert script(handled).end is End.FINISHED
-
-
-def test_a_stop_ends_the_program_even_where_it_catches_exceptions(script):
-    ending = script(
-        "from retrograde.program import StopProgram\n"
-        "for _ in range(3):\n"
-        "    try:\n        raise StopProgram\n    except Exception:\n        pass\n"
-    )
-    assert ending.end is End.STOPPED
-    assert not issubclass(StopProgram, Exception)
 
 
 def test_ctrl_c_is_not_an_ending(script):

@@ -31,16 +31,11 @@ _AUDITOR = tuple(
 _OBSERVED = "warp"
 
 
-class StopProgram(BaseException):
-    """Raised inside a program by what observes it, to end it early. Not an error."""
-
-
 class End(Enum):
     """How a program ended; the value is a phrase for messages."""
 
     FINISHED = "ran to its end"
     EXITED = "called sys.exit"
-    STOPPED = "was stopped"
     RAISED = "raised an exception"
     NOT_FOUND = "could not be found"
 
@@ -55,9 +50,14 @@ class Ending:
         reason: One line for a report: the exception's last line, the file that is missing; else empty.
     """
 
-    end: End
+    end: End = End.FINISHED
     status: int = 0
     reason: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether the program ran to an end of its own making, which an uncaught exception is not."""
+        return self.end in (End.FINISHED, End.EXITED)
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,6 @@ def execute(request: AuditRequest) -> Ending:
     sys.modules["__main__"] = loaded.module
     try:
         exec(loaded.code, loaded.module.__dict__)
-    except StopProgram:
-        return Ending(End.STOPPED)
     except SystemExit as error:
         return _exited(error)
     except Exception as error:
@@ -102,7 +100,7 @@ def execute(request: AuditRequest) -> Ending:
         return _show(error)
     finally:
         _flush()
-    return Ending(End.FINISHED)
+    return Ending()
 
 
 def _load(request: AuditRequest) -> _Loaded:

@@ -18,8 +18,9 @@ class AuditRequest:
         iterations: Number of iterations to judge; None leaves the choice to the audit.
         objective: Name of the loss to judge; None takes the losses that `backward` ran on.
         parameters: Names of the parameters to judge; empty judges all.
-        budget: Time that the audit may take [s]; None sets no limit.
+        budget: Time that the audit may take [s]; None leaves it to the audit.
         seed: Seed of the random probes.
+        scratch: Folder for the audit's temporary files, which whoever asks removes afterwards; None makes one.
     """
 
     script: str | None = None
@@ -30,6 +31,7 @@ class AuditRequest:
     parameters: tuple[str, ...] = ()
     budget: float | None = None
     seed: int = 0
+    scratch: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a request without a program, or with two.

@@ -6,16 +6,15 @@ from pathlib import Path
 
 from retrograde.audit import Audit, Verdict
 from retrograde.cli.child import serve
-from retrograde.program import End, execute
+from retrograde.program import execute
 from retrograde.request import AuditRequest
 
 
-def run(request: AuditRequest, progress: Callable[[str], None]) -> Audit:
+def run(request: AuditRequest, progress: Callable[[str], None], **_options: object) -> Audit:
     progress("running the program")
     ending = execute(request)
-    lost = ending.end in (End.RAISED, End.NOT_FOUND)
     return Audit(
-        Verdict.NOT_RUN if lost else Verdict.RIGHT,
+        Verdict.RIGHT if ending.ran else Verdict.NOT_RUN,
         ending.reason or "It ran.",
         script=request.program,
         args=request.args,

@@ -166,7 +166,7 @@ from retrograde.cli.child import serve
 from retrograde.cli.main import main
 from retrograde.cli.supervise import supervise
 
-def run(request, progress):
+def run(request, progress, **_options):
     raise RuntimeError("a fault of ours")
 
 if len(sys.argv) == 2:

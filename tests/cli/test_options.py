@@ -29,7 +29,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[AuditRequest]:
 
 def test_defaults(requests):
     assert run(["audit", "train.py"]) == 0
-    assert requests == [AuditRequest(script="train.py", budget=command.DEFAULT_BUDGET)]
+    assert requests == [AuditRequest(script="train.py")]
 
 
 def test_every_option_reaches_the_audit(requests):

@@ -13,13 +13,10 @@ from retrograde.audit import Audit
 from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
-from retrograde.cli.supervise import Interrupted, supervise
+from retrograde.cli.supervise import LIMIT, Interrupted, supervise
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
 from retrograde.request import AuditRequest
-
-DEFAULT_BUDGET = 120.0
-"""Time that an audit may take where the user names none [s]."""
 
 _STDERR = 2
 _LATER_FORMATS = ("sarif", "html")
@@ -44,8 +41,8 @@ class _Iterations(click.ParamType[int | None]):
         return number
 
 
-def _finite(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    if not math.isfinite(value):
+def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
         raise click.BadParameter("Not a finite number.", ctx, param)
     return value
 
@@ -72,10 +69,9 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
 @click.option(
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_BUDGET,
     metavar="SECONDS",
     callback=_finite,
-    help="Time for the audit, the program's own included.",
+    help=f"Time for the audit.  [default: what it needs, at most {LIMIT:g} s]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the random probes.")
 @click.option(
@@ -99,7 +95,7 @@ def audit(
     iterations: int | None,
     objective: str | None,
     parameters: tuple[str, ...],
-    budget: float,
+    budget: float | None,
     seed: int,
     formats: tuple[str, ...],
     output: Path | None,

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from retrograde.audit import Audit, Verdict
@@ -18,6 +19,9 @@ from retrograde.request import AuditRequest
 
 CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
 """The command that serves a request; the folder of its exchange follows."""
+
+LIMIT = 120.0
+"""Time after which an audit is stopped where the user names no budget [s]."""
 
 _POLL = 0.03
 _GRACE = 5.0
@@ -60,7 +64,7 @@ def supervise(
     start = time.monotonic()
     with stop_flag() as flag, tempfile.TemporaryDirectory(prefix="retrograde-", ignore_cleanup_errors=True) as folder:
         exchange = Exchange(Path(folder))
-        exchange.write_request(request)
+        exchange.write_request(replace(request, scratch=folder))
         group = ProcessGroup([*child, folder], stdout=stdout)
         try:
             overdue = _follow(group, exchange, flag, progress, _deadline(request, start))
@@ -81,10 +85,13 @@ def supervise(
     return _died(request, group.status or 0, seconds)
 
 
+def _budget(request: AuditRequest) -> float:
+    return LIMIT if request.budget is None else request.budget
+
+
 def _deadline(request: AuditRequest, start: float) -> float:
-    if request.budget is None:
-        return float("inf")
-    return start + request.budget + max(_GRACE, _GRACE_SHARE * request.budget)
+    budget = _budget(request)
+    return start + budget + max(_GRACE, _GRACE_SHARE * budget)
 
 
 def _follow(group: ProcessGroup, exchange: Exchange, flag: StopFlag, progress: Progress, deadline: float) -> bool:
@@ -105,7 +112,7 @@ def _overdue(request: AuditRequest, said: str, seconds: float) -> Audit:
     doing = f" The last thing it did: {said}." if said else ""
     return Audit(
         Verdict.UNDECIDED,
-        f"The audit did not end within its budget of {request.budget:g} s, and was stopped.{doing}",
+        f"The audit did not end within its budget of {_budget(request):g} s, and was stopped.{doing}",
         script=request.program,
         args=request.args,
         not_checked=("Everything: the program ran longer than the budget. --budget SECONDS gives it more time.",),

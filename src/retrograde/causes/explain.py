@@ -61,13 +61,13 @@ def explain(judgement: Judgement) -> Explanation:
     error = max(gap(consumed, case.ideal), 1e-300)
     proven = _tape_faults(judgement, on_tape, seeded)
     findings += _report(judgement, proven, seeded)
-    remaining = gap(left, _joint(judgement, proven)) if proven else gap(left, seeded)
-    if not judgement.ideal_holds and not proven:
-        return Explanation(tuple(findings), 1.0 if not used else _share(gap(left, seeded), error))
-    unexplained = 0.0 if remaining <= resolution(case) else _share(remaining, error)
     if not judgement.ideal_holds:
-        unexplained = max(unexplained, _residual(judgement))
-    return Explanation(tuple(findings), unexplained)
+        return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
+    expected = _joint(judgement, proven) if proven else seeded
+    if any(s.scale is not None and s.code in {f.code for f in used} for s in in_use):
+        expected = case.ideal
+    remaining = gap(left, expected)
+    return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
 
 
 def _residual(judgement: Judgement) -> float:

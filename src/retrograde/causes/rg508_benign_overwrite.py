@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, gap, resolution
 from retrograde.causes.overwrites import overwrites, route_of
-from retrograde.gradients.judge import Judgement
+from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.sweep import IDEAL
 
 CAUSE = Cause(
@@ -31,22 +31,24 @@ CAUSE = Cause(
 
 
 def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
-    """Overwrites that were put back and made no difference, one a line."""
-    found: dict[tuple[str, int, int], Suspect] = {}
-    harmful: set[tuple[str, int, int]] = set()
+    """Overwrites that were put back and made no difference, one an array."""
+    if any(j.opinion is Opinion.WRONG for j in judgements):
+        return []
+    found: dict[int, Suspect] = {}
+    looked_at: set[tuple[str, int, int]] = set()
     for judgement in judgements:
         case = judgement.case
         for overwrite in overwrites(case):
             key = overwrite.site.key
-            if key in found or key in harmful:
+            if key in looked_at or overwrite.access.ref.pointer in found:
                 continue
+            looked_at.add(key)
             kept = case.sweep(IDEAL.without(stale=frozenset({key})))
             if gap(kept, case.ideal) > resolution(case):
-                harmful.add(key)
                 continue
             name = case.recording.name(overwrite.access.ref)
             what = "values that backward does not need" if overwrite.changed else "the same values again"
-            found[key] = Suspect(
+            found[overwrite.access.ref.pointer] = Suspect(
                 code=CAUSE.code,
                 site=overwrite.site,
                 order=overwrite.writer.index,
@@ -58,4 +60,4 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
                 array=name,
                 route=route_of(case.recording, overwrite),
             )
-    return [s for key, s in found.items() if key not in harmful]
+    return list(found.values())

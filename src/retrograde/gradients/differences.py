@@ -84,13 +84,13 @@ def steps_for(scalar: type[np.floating]) -> Steps:
         return Steps(
             first=tuple(RATIO**-k for k in (3, 4, 5, 6)),
             more=tuple(RATIO**-k for k in (1, 2, 7, 8, 9, 10, 11, 12, 13, 14)),
-            tiny=(2.0**-46, 2.0**-45, 2.0**-44),
+            tiny=tuple(2.0**-k for k in (46, 45, 44, 43, 42)),
             resolution=resolution,
         )
     return Steps(
         first=tuple(RATIO**-k for k in (1, 2, 3)),
         more=tuple(RATIO**-k for k in (4, 5, 6)),
-        tiny=(2.0**-19, 2.0**-18, 2.0**-17),
+        tiny=tuple(2.0**-k for k in (18, 17, 16, 15, 14)),
         resolution=resolution,
     )
 
@@ -122,11 +122,11 @@ def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor:
 
 
 def _noise(table: Mapping[float, float], steps: Steps) -> float:
-    """Noise level: of second differences at tiny steps, but no less than the spacing of numbers."""
+    """Noise level: the median second difference at tiny steps, but no less than the spacing of numbers."""
     base = table[0.0]
-    seconds = [table[h] - 2.0 * base + table[-h] for h in steps.tiny]
-    level = float(np.sqrt(np.mean(np.square(seconds)) / 6.0)) if np.all(np.isfinite(seconds)) else np.inf
-    return max(level, 0.3 * steps.resolution * abs(base))
+    seconds = np.array([table[h] - 2.0 * base + table[-h] for h in steps.tiny])
+    level = 1.5 * float(np.median(np.abs(seconds))) / np.sqrt(6.0) if np.all(np.isfinite(seconds)) else np.inf
+    return max(float(level), 0.7 * steps.resolution * abs(base))
 
 
 def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:

@@ -20,6 +20,7 @@ from retrograde.gradients.rungs import Direction
 from retrograde.trace.operations import Recording
 
 Float = npt.NDArray[np.float64]
+_OTHER_STEPS = 0.618
 
 
 class Opinion(Enum):
@@ -93,7 +94,7 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
             return Judgement(case, Opinion.UNDECIDED, reason, False, repeatable, unobserved)
         source = replay_source(life, replay)
     directions = _measure_all(case, source, replay if not unobserved else None, means)
-    case = replace(case, directions=directions)
+    case = _confirmed(replace(case, directions=directions), source, means)
     if not _ideal_holds(case):
         examined = examine_launches(case, means.rng)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
@@ -132,6 +133,29 @@ def _measure_all(case: Case, source: Source, replay: Replay | None, means: Means
         if number == 0 and replay is not None and _is_slow(source):
             faster = _trusted(case, probe, direction, replay, rungs, scalar)
     return tuple(directions)
+
+
+def _confirmed(case: Case, source: Source, means: Means) -> Case:
+    """Measure again, at other steps, until one slope that refutes the gradient used has done so twice.
+
+    A refutation that does not repeat was a stroke of rounding: its error bar is widened by what the two
+    measurements differ.
+    """
+    scalar = case.life.ref.scalar
+    assert scalar is not None
+    rungs = (case.life.consumed, case.life.taped, case.ideal)
+    directions = list(case.directions)
+    refuted = [n for n, d in enumerate(directions) if admits(d, d.consumed) is False]
+    for number in sorted(refuted, key=lambda n: -_misfit(directions[n])):
+        first = directions[number]
+        means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
+        probe = Probe(first.label, first.vector * _OTHER_STEPS)
+        again = measure(probe, case.contents, source, rungs, scalar)
+        if admits(again, again.consumed) is False:
+            break
+        spread = abs(again.reference / _OTHER_STEPS - first.reference)
+        directions[number] = replace(first, error=first.error + (spread if np.isfinite(spread) else np.inf))
+    return replace(case, directions=tuple(directions))
 
 
 def _is_slow(source: Source) -> bool:

@@ -63,7 +63,7 @@ class Policy:
         blind: Identities of array objects that have no adjoint.
         uncleared: Call sites of fills that do not end the adjoint of what they overwrite.
         tapes: The only tapes whose operations take part; None for all operations, taped or not.
-        leftovers: Whether gradients found in the buffers before backward are kept.
+        leftovers: Whether gradients found in other buffers than the targets' before backward are kept.
         plain_adjoint: Operation indices of launches whose own adjoint is used although a better one is known.
         skipped: Call sites of operations left out.
     """
@@ -134,7 +134,7 @@ class Sweep:
         shadow = Memory(self.window.blocks)
         found: dict[int, Float] = {}
         for operation in reversed(self.window.operations):
-            self._seed(operation, shadow, policy)
+            self._seed(operation, shadow, policy, targets)
             if self._takes_part(operation, policy):
                 self._adjoint(operation, truth, stale, shadow, policy)
             else:
@@ -153,16 +153,19 @@ class Sweep:
             return True
         return operation.tape in policy.tapes or operation.kind in (Kind.FILL, Kind.HOST_WRITE)
 
-    def _seed(self, operation: Operation, shadow: Memory, policy: Policy) -> None:
+    def _seed(self, operation: Operation, shadow: Memory, policy: Policy, targets: tuple[Target, ...]) -> None:
         if operation.backward is not None and policy.leftovers:
-            self._leave(operation.backward.leftovers, operation, shadow)
+            own = {t.ref.gradient for t in targets}
+            self._leave(operation.backward.leftovers, operation, shadow, own)
         for term in self.seeds:
             if term.index == operation.index:
                 shadow.set_values(term.ref, shadow.values(term.ref) + term.weights)
 
-    def _leave(self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory) -> None:
-        """Put the gradients that lay in the buffers into the shadow."""
-        seen: set[int] = set()
+    def _leave(
+        self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory, own: set[int | None]
+    ) -> None:
+        """Put the gradients that lay in the buffers into the shadow, but for those of the targets themselves."""
+        seen: set[int] = {low for low in own if low is not None}
         loss = operation.backward.loss if operation.backward is not None else None
         for ref in self._taped_refs(operation.tape):
             extent = ref.gradient_extent

@@ -7,18 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from retrograde.aerosol._device import to_host
 from retrograde.aerosol.grids import SizeGrid
+from retrograde.aerosol.physics import LossLaw
 from retrograde.aerosol.processes.terms import Floats, Terms, no_terms
+from retrograde.aerosol.states import Environment
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dilution:
     """Exchange of the box's air with surrounding air: dn/dt = rate (background - n).
 
     Attributes:
-        rate: Exchanged share of the box's air in a time [s^-1], a number or shape [boxes].
+        rate: Share of the box's air exchanged in a time [s^-1], a number or shape [boxes].
         background: Number concentration of the surrounding air [m^-3], shape [bins] or
             [boxes, bins]; None for clean air.
+
+    Raises:
+        ValueError: A value is negative or not finite, or a shape is not as described.
     """
 
     rate: ArrayLike
@@ -27,11 +33,10 @@ class Dilution:
     def __post_init__(self) -> None:
         rate = _checked("rate [s^-1]", self.rate)
         if rate.ndim > 1:
-            raise ValueError(f"rate [s^-1] must be a number or have shape [boxes], got {list(rate.shape)}")
+            raise ValueError(f"rate [s^-1]: expected a number or shape [boxes], got {list(rate.shape)}")
         object.__setattr__(self, "rate", rate)
         if self.background is not None:
-            background = _checked("background [m^-3]", self.background)
-            object.__setattr__(self, "background", background)
+            object.__setattr__(self, "background", _checked("background [m^-3]", self.background))
 
     def terms(self, grid: SizeGrid) -> Terms:
         """Loss at the same rate in every bin, and supply by the background.
@@ -39,8 +44,7 @@ class Dilution:
         Raises:
             ValueError: The background's bins differ from the grid's.
         """
-        rate = np.asarray(self.rate)
-        removal = rate * np.ones(grid.bins) if rate.ndim == 0 else np.outer(rate, np.ones(grid.bins))
+        removal = np.asarray(self.rate)[..., np.newaxis] * np.ones(grid.bins)
         supply = np.zeros(grid.bins)
         if self.background is not None:
             _check_bins("background [m^-3]", self.background, grid)
@@ -48,18 +52,25 @@ class Dilution:
         return Terms(coagulation=None, removal=removal, supply=supply)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FirstOrderLoss:
     """Loss that depends on size, as to walls: dn/dt = -rate(size) n.
 
     Attributes:
-        rate: Loss rate [s^-1], shape [bins] or [boxes, bins].
+        rate: Loss rate: a law of `retrograde.aerosol.physics`, or values [s^-1] of shape [bins] or
+            [boxes, bins].
+        environment: Air of every box, for a law that depends on it.
+
+    Raises:
+        ValueError: A value is negative or not finite, or a shape is not as described.
     """
 
-    rate: Floats
+    rate: Floats | LossLaw
+    environment: Environment | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", _checked("rate [s^-1]", self.rate))
+        if not isinstance(self.rate, LossLaw):
+            object.__setattr__(self, "rate", _checked("rate [s^-1]", self.rate))
 
     def terms(self, grid: SizeGrid) -> Terms:
         """Loss at each bin's own rate.
@@ -67,16 +78,25 @@ class FirstOrderLoss:
         Raises:
             ValueError: The rate's bins differ from the grid's.
         """
-        _check_bins("rate [s^-1]", self.rate, grid)
-        nothing = no_terms(grid.bins)
-        return Terms(coagulation=None, removal=self.rate, supply=nothing.supply)
+        rates = self._rates(grid)
+        _check_bins("rate [s^-1]", rates, grid)
+        return Terms(coagulation=None, removal=rates, supply=no_terms(grid.bins).supply)
+
+    def _rates(self, grid: SizeGrid) -> Floats:
+        if not isinstance(self.rate, LossLaw):
+            return self.rate
+        if self.environment is None:
+            return to_host(self.rate.rates(grid))[0]
+        rows, index = self.rate.rates_by_box(grid, self.environment)
+        rates = to_host(rows)
+        return rates[0] if len(rates) == 1 else rates[index]
 
 
 def _checked(field: str, value: ArrayLike) -> Floats:
     """The values as a read-only float64 array."""
     array = np.array(value, dtype=np.float64)
     if not np.all(np.isfinite(array)) or np.any(array < 0.0):
-        raise ValueError(f"{field} must be finite and not negative")
+        raise ValueError(f"{field}: expected finite values that are not negative")
     array.setflags(write=False)
     return array
 
@@ -84,5 +104,6 @@ def _checked(field: str, value: ArrayLike) -> Floats:
 def _check_bins(field: str, array: Floats, grid: SizeGrid) -> None:
     if array.ndim not in (1, 2) or array.shape[-1] != grid.bins:
         raise ValueError(
-            f"{field} must have shape [bins] or [boxes, bins] with {grid.bins} bins, got {list(array.shape)}"
+            f"{field}: expected shape [bins] or [boxes, bins] with {grid.bins} bins on the grid, "
+            f"got {list(array.shape)}"
         )

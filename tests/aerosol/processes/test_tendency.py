@@ -9,6 +9,7 @@ import pytest
 import warp as wp
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from tests.aerosol.processes.references import cell_average_tendency, fixed_pivot_tendency
 
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.processes import (
@@ -22,7 +23,6 @@ from retrograde.aerosol.processes import (
 from retrograde.aerosol.processes.coagulation import Coagulation
 from retrograde.aerosol.processes.integration import Plan
 from retrograde.aerosol.processes.terms import Process, total
-from tests.aerosol.processes.references import cell_average_tendency, fixed_pivot_tendency
 
 Floats = NDArray[np.float64]
 Reference = Callable[[Floats, Floats, SizeGrid], Floats]

@@ -52,9 +52,11 @@ def test_ctrl_c_at_any_moment(command, delay):
 
 
 def test_ctrl_c_while_it_reports_or_ends(shell):
-    shell.write("train.py", "import atexit, time\natexit.register(time.sleep, 60)")
+    shell.write("train.py", "import atexit, time\natexit.register(time.sleep, 60)\nprint('done', flush=True)")
     process = shell.start("audit", "train.py")
-    time.sleep(1.0)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "done\n"
+    time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
     assert process.returncode in (0, 130)

@@ -46,12 +46,14 @@ def _add_rows(table: Table, ladder: Ladder) -> None:
     if math.prod(ladder.shape) <= _MAX_ELEMENTS:
         cells = [_elements(getattr(ladder, name)) for name in RUNGS]
         table.add_row(title, *cells, _reference_elements(ladder), error)
-        return
-    norms = [f"|{_figure(norm(getattr(ladder, name)))}|" for name in RUNGS]
-    whole = reference_norm(ladder)
-    table.add_row(title, *norms, _MISSING if whole is None else f"|{_bar(whole, reference_error(ladder))}|", error)
+        measured = ladder.reference is not None and not np.isnan(ladder.reference).all()
+    else:
+        cells = [f"|{_figure(norm(getattr(ladder, name)))}|" for name in RUNGS]
+        whole = reference_norm(ladder)
+        table.add_row(title, *cells, _MISSING if whole is None else f"|{_bar(whole, reference_error(ladder))}|", error)
+        measured = whole is not None
     worst = _worst(ladder.directions)
-    if whole is None and worst is not None:
+    if not measured and worst is not None:
         cells = [_figure(getattr(worst, name)) for name in RUNGS]
         table.add_row(f"  along {worst.label}", *cells, _bar(worst.reference, worst.error), "")
 

@@ -63,7 +63,7 @@ def _parts(audit: Audit) -> list[RenderableType]:
         parts += [Text(), _finding(remark)]
     parts.append(Text())
     if audit.checked:
-        parts.append(_hanging("checked", "; ".join(audit.checked)))
+        parts.append(_hanging("checked", "; ".join(sentence.rstrip(".") for sentence in audit.checked) + "."))
     parts += [_hanging("not checked", sentence) for sentence in audit.not_checked]
     parts.append(Text(_footer(audit), "dim"))
     return parts

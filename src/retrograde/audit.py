@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
-import warp as wp
 
 from retrograde.causes.explain import Explanation, explain, merge, remarks_on
 from retrograde.causes.finding import Finding
@@ -24,6 +23,7 @@ from retrograde.trace.operations import Kind, Recording
 from retrograde.trace.plan import Outcome
 from retrograde.trace.program import Ending, execute, show_traceback
 from retrograde.trace.recorder import Recorder
+from retrograde.trace.warp_api import wp
 
 Progress = Callable[[str], None]
 Deliver = Callable[["Audit"], None]
@@ -210,7 +210,7 @@ def _verdict(
         return Verdict.WRONG, where + first.reason
     undecided = [j for j in judgements if j.opinion is Opinion.UNDECIDED]
     decided = [j for j in judgements if j.opinion is Opinion.RIGHT]
-    if undecided and not decided or any(j.case.life.iteration == 0 for j in undecided):
+    if (undecided and not decided) or any(j.case.life.iteration == 0 for j in undecided):
         life = undecided[0].case.life
         return Verdict.UNDECIDED, f"{life.name}, iteration {life.iteration}: {undecided[0].reason}"
     slopes = sum(len(j.case.directions) for j in decided)
@@ -223,8 +223,8 @@ def _checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
         life = j.case.life
         hows = ", ".join(sorted({d.how.value for d in j.case.directions})) or "nothing"
         lines.append(
-            f"{life.name}, iteration {life.iteration}: {len(j.case.directions)} slopes of {j.case.objective.description} "
-            f"by {hows}: {j.opinion.value}."
+            f"{life.name}, iteration {life.iteration}: {len(j.case.directions)} slopes of "
+            f"{j.case.objective.description} by {hows}: {j.opinion.value}."
         )
     return tuple(lines)
 

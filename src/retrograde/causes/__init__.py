@@ -1,0 +1,1 @@
+"""Why two gradients differ: one file a cause."""

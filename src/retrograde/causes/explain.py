@@ -102,7 +102,7 @@ def _use_faults(judgement: Judgement, suspects: Sequence[Suspect]) -> list[Findi
         assert suspect.repaired is not None
         goal = case.ideal if suspect.scale is not None else target
         before, after = gap(current, goal), gap(suspect.repaired, goal)
-        if before <= resolution(case) or after > 0.5 * before and not _moves_to_tape(suspect, case.life.taped):
+        if before <= resolution(case) or (after > 0.5 * before and not _moves_to_tape(suspect, case.life.taped)):
             continue
         findings.append(_finding(suspect, 1.0 - _share(after, before)))
         current = suspect.repaired

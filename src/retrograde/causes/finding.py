@@ -37,6 +37,6 @@ class Finding:
     explains: float | None = None
     scale: float | None = None
     alternatives: tuple[str, ...] = ()
-    evidence: Evidence = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict[str, "float | int | str | bool | list[float] | None"])
     fix: str = ""
     doc: str = ""

@@ -11,7 +11,6 @@ from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
 from retrograde.trace.arrays import ArrayRef
-from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Access, Kind, Operation
 
 CAUSE = Cause(
@@ -88,7 +87,7 @@ def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspec
 
     return Suspect(
         code=CAUSE.code,
-        site=site if isinstance(site, CallSite) else operation.site,
+        site=site,
         order=operation.index,
         message=(
             f"{name} has no gradient buffer, so nothing passes back from the {operation.label} at line "

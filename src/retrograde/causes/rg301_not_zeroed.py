@@ -68,8 +68,8 @@ def _own(judgement: Judgement) -> list[Suspect]:
             site=life.backwards[0].site,
             order=life.backwards[0].index,
             message=(
-                f"{life.name}.grad still held the gradient of earlier passes (norm {np.linalg.norm(old):.4g}) when this "
-                f"backward began, and it was added to."
+                f"{life.name}.grad still held the gradient of earlier passes (norm {np.linalg.norm(old):.4g}) when "
+                f"this backward began, and it was added to."
             ),
             fix="Call tape.zero() after the update, before the next backward.",
             array=life.name,

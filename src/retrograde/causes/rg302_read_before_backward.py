@@ -56,8 +56,8 @@ def find(judgement: Judgement) -> list[Suspect]:
             site=reading.operation.site,
             order=reading.operation.index,
             message=(
-                f"{life.name}.grad is read here, before the backward pass at line {life.backwards[-1].site.line}; it held "
-                f"{what}."
+                f"{life.name}.grad is read here, before the backward pass at line {life.backwards[-1].site.line}; "
+                f"it held {what}."
             ),
             fix="Move this line after backward.",
             array=life.name,

@@ -14,13 +14,13 @@ CAUSE = Cause(
     group="bookkeeping",
     summary="Backward was seeded for another objective than the one the program reports.",
     finds=(
-        "Seeds (`grads=`, or gradients set by hand) with one weight for all elements, where the program reports the sum "
-        "or mean of the same array with another weight. Proven by seeding anew: the gradient must become that of the "
-        "reported number, by one exact factor."
+        "Seeds (`grads=`, or gradients set by hand) with one weight for all elements, where the program reports the "
+        "sum or mean of the same array with another weight. Proven by seeding anew: the gradient must become that of "
+        "the reported number, by one exact factor."
     ),
     why=(
-        "A seed of ones differentiates the sum. If the objective is the mean over N elements, every gradient is N times "
-        "too large, and so is every step."
+        "A seed of ones differentiates the sum. If the objective is the mean over N elements, every gradient is N "
+        "times too large, and so is every step."
     ),
     fix="Seed with the derivative of what is reported (1/N for a mean), or reduce to one number in a kernel.",
     example_wrong="""

@@ -62,8 +62,8 @@ def find(judgement: Judgement) -> list[Suspect]:
             site=last.site,
             order=others[0].index,
             message=(
-                f"The objective depends on {case.life.name} through {count} tapes; backward goes through each alone, so "
-                f"what the {others[0].label} at line {others[0].site.line} passes on to the next tape is lost."
+                f"The objective depends on {case.life.name} through {count} tapes; backward goes through each alone, "
+                f"so what the {others[0].label} at line {others[0].site.line} passes on to the next tape is lost."
             ),
             fix="Open one tape around all steps and run backward on it once.",
             array=case.life.name,

@@ -41,8 +41,8 @@ def compound(rate: wp.array(dtype=float), out: wp.array(dtype=float)):
     out[0] = w
 """,
     known_problems=(
-        "The launch is named, not yet the line inside the kernel. Launches that touch more than about a thousand scalars "
-        "are not differenced whole; their fault stays unexplained."
+        "The launch is named, not yet the line inside the kernel. Launches that touch more than about a thousand "
+        "scalars are not differenced whole; their fault stays unexplained."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#limitations-and-workarounds",),
 )

@@ -20,8 +20,8 @@ CAUSE = Cause(
         "gradient as it was: the same values were written, or the adjoint never needed them."
     ),
     why=(
-        "Warp's overwrite tracker warns of them. The adjoint of a linear kernel does not read its input, and writing the "
-        "same values back changes nothing. The next change of the kernel may make it a fault."
+        "Warp's overwrite tracker warns of them. The adjoint of a linear kernel does not read its input, and writing "
+        "the same values back changes nothing. The next change of the kernel may make it a fault."
     ),
     fix="None needed.",
     example_wrong="wp.launch(diffuse, dim=n, inputs=[a, b]); a, b = b, a     # diffuse is linear",

@@ -1,0 +1,1 @@
+"""Four gradients of one program: consumed, taped, ideal, reference."""

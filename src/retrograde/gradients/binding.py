@@ -13,14 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import warp as wp
-from warp._src.types import array_t
-
 from retrograde.gradients.memory import Memory
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.operations import LaunchCall
 from retrograde.trace.usage import Path
+from retrograde.trace.warp_api import types, wp
 
 Contents = Callable[[int, Path, ArrayRef], Memory]
 Blind = Callable[[ArrayRef], bool]
@@ -153,4 +151,4 @@ def _array(ref: ArrayRef, memory: Memory, shadow: Memory | None, blind: Blind) -
 
 
 def _descriptor(ref: ArrayRef, data: int, gradient: int) -> Any:
-    return array_t(data=data, grad=gradient, ndim=len(ref.shape), shape=ref.shape, strides=ref.strides, flags=0)
+    return types.array_t(data=data, grad=gradient, ndim=len(ref.shape), shape=ref.shape, strides=ref.strides, flags=0)

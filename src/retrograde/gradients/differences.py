@@ -1,17 +1,18 @@
 """Directional derivatives of a noisy function, with an honest error bar.
 
-Central differences at steps that fall by a constant factor are extrapolated pairwise; the pair with the
-smallest sum of truncation and noise wins, provided that every smaller step agrees within its own noise:
-a large step that merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is estimated from second differences at steps
-so small that the function cannot have changed (the idea of J. More and S. Wild, Estimating computational
-noise, SIAM J. Sci. Comput. 33, 2011, doi:10.1137/100786125). Where the one-sided derivatives differ and
-the gap does not close as the step shrinks, there is a kink.
+Central differences at steps that fall by a constant factor are extrapolated pairwise; the pair with the smallest
+sum of truncation and noise wins, provided that every smaller step agrees within its own noise: a large step that
+merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is estimated from
+second differences at steps so small that the function cannot have changed (the idea of J. More and S. Wild,
+Estimating computational noise, SIAM J. Sci. Comput. 33, 2011, doi:10.1137/100786125). Where the one-sided
+derivatives differ and the gap does not close as the step shrinks, there is a kink.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -108,8 +109,7 @@ def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor:
 
     def fill(chosen: Sequence[float]) -> None:
         arguments = [s for h in chosen for s in (h, -h) if s not in table]
-        for argument, value in zip(arguments, function(arguments), strict=True):
-            table[argument] = value
+        table.update(zip(arguments, function(arguments), strict=True))
 
     table[0.0] = function([0.0])[0]
     fill((*steps.first, *steps.tiny))
@@ -135,7 +135,7 @@ def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) ->
     central = {h: (table[h] - table[-h]) / (2.0 * h) for h in usable}
     best = Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table))
     slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0 and np.isfinite(table[h] - table[-h])}
-    for large, small in zip(usable, usable[1:], strict=False):
+    for large, small in pairwise(usable):
         ratio = (large / small) ** 2
         value = (ratio * central[small] - central[large]) / (ratio - 1.0)
         truncation = abs(value - central[small])
@@ -161,7 +161,7 @@ def _with_order(found: Derivative, central: Mapping[float, float], noise: float)
     (large, first), (small, second) = remainders[0], remainders[1]
     if second <= 0.0 or first <= 0.0:
         return found
-    return _replace(found, order=float(np.log(first / second) / np.log(large / small)))
+    return replace(found, order=float(np.log(first / second) / np.log(large / small)))
 
 
 def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
@@ -177,9 +177,4 @@ def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[
     right = (table[step] - base) / step
     left = (base - table[-step]) / step
     error = _SAFETY * (2.0 * noise / step + abs(small - large))
-    return _replace(found, left=left, right=right, value=0.5 * (left + right), error=error, step=step)
-
-
-def _replace(found: Derivative, **changes: float) -> Derivative:
-    values = {name: getattr(found, name) for name in found.__dataclass_fields__}
-    return Derivative(**{**values, **changes})
+    return replace(found, left=left, right=right, value=0.5 * (left + right), error=error, step=step)

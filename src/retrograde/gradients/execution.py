@@ -26,10 +26,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import warp as wp
-
 from retrograde.trace.plan import Outcome, Plan
 from retrograde.trace.recorder import Recorder
+from retrograde.trace.warp_api import wp
 
 _DIED = Outcome(failure="the re-executed program died")
 
@@ -136,7 +135,8 @@ def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> Non
         request = _receive(requests)
         if request is None:
             os._exit(0)
-        plans, workers, limit = request
+        plans: list[Plan] = request[0]
+        workers, limit = int(request[1]), float(request[2])
         outcomes: list[Outcome] = [_DIED] * len(plans)
         waiting = list(enumerate(plans))
         running: dict[int, tuple[int, int, float]] = {}
@@ -241,7 +241,7 @@ def _redirect_writes(scratch: str) -> None:
 
     Warp's kernel cache is left alone: it is shared on purpose.
     """
-    original = io.open
+    original: Any = io.open
     overlay: dict[str, str] = {}
     cache = os.path.abspath(wp.config.kernel_cache_dir) if wp.config.kernel_cache_dir else scratch
     shared = (cache, scratch, os.devnull)

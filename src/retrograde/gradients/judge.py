@@ -14,7 +14,16 @@ from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.ladder import Case, examine_launches, open_case
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import objective_of
-from retrograde.gradients.reference import Probe, Source, admits, along, measure, probes_for, re_execution, replay_source
+from retrograde.gradients.reference import (
+    Probe,
+    Source,
+    admits,
+    along,
+    measure,
+    probes_for,
+    re_execution,
+    replay_source,
+)
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction
 from retrograde.trace.operations import Recording

@@ -75,7 +75,7 @@ class LaunchState:
         return max(kinds, key=lambda k: float(np.finfo(k).eps)) if kinds else np.float64
 
     def weighted(self, weights: Sequence[Float], shifts: Sequence[Float], step: float) -> float:
-        """w . f(x + step v)."""
+        """W . f(x + step v)."""
         self.work.copy_from(self.before)
         for f, shift in zip(self.fields, shifts, strict=True):
             self.work.set_values(f.ref, self.work.values(f.ref) + step * shift)

@@ -399,7 +399,7 @@ def _through_view(
         return None
     candidates = [update] if update is not None else list(recording.operations[last.index + 1 : limit + 1])
     for operation in candidates:
-        if operation is None or operation.kind is not Kind.HOST_WRITE:
+        if operation.kind is not Kind.HOST_WRITE:
             continue
         seen: Bytes | None = operation.gradients.get(gradient)
         if seen is not None:

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import warp as wp
 
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes, Extent, host_view, merge, read_bytes, write_bytes
 from retrograde.trace.operations import Undo
+from retrograde.trace.warp_api import wp
 
 _ALIGNMENT = 64
 

@@ -77,9 +77,7 @@ def seed_values(seed: Seed) -> Float:
     return np.frombuffer(seed.weights, dtype=scalar).astype(np.float64).reshape(seed.ref.full_shape)
 
 
-def _weights(
-    recording: Recording, operation: Operation, call: BackwardCall
-) -> tuple[list[Float], Reduction | None]:
+def _weights(recording: Recording, operation: Operation, call: BackwardCall) -> tuple[list[Float], Reduction | None]:
     """Weights of the objective: those that the program reports where its seed is uniform, else its seeds."""
     weights = [seed_values(s) for s in call.seeds]
     if len(call.seeds) != 1 or call.seeds[0].ref.size < 2:
@@ -107,5 +105,3 @@ def _reported(recording: Recording, backward: Operation, ref: ArrayRef) -> Reduc
             if operation.kind is Kind.HOST_READ and access.ref.extent == extent and operation.expression is not None:
                 return operation.expression
     return None
-
-

@@ -53,11 +53,7 @@ def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: 
     def values(contents: Sequence[Float]) -> list[float]:
         plans = [
             Plan(
-                (
-                    Injection(
-                        life.first.ordinal, life.slot, life.offset, life.ref.full_strides, c.astype(scalar)
-                    ),
-                ),
+                (Injection(life.first.ordinal, life.slot, life.offset, life.ref.full_strides, c.astype(scalar)),),
                 objective.terms,
             )
             for c in contents

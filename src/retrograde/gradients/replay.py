@@ -6,8 +6,6 @@ routine wrote: a replay is trusted only where it agrees with a re-execution.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
@@ -112,5 +110,3 @@ def _elements(ref: ArrayRef, data: Bytes) -> npt.NDArray[np.uint8]:
     return np.ndarray(
         (*ref.shape, ref.item), np.uint8, buffer=data, offset=ref.pointer - low, strides=(*ref.strides, 1)
     )
-
-

@@ -220,8 +220,10 @@ class Sweep:
             mine = any(e.overlaps(ref.extent) for e in rewritten)
             return truth if mine and not own else stale
 
-        blind = (lambda ref: id(ref.array) in policy.blind) if policy.blind else None
-        run_adjoint(call, contents, shadow, blind)
+        def blind(ref: ArrayRef) -> bool:
+            return id(ref.array) in policy.blind
+
+        run_adjoint(call, contents, shadow, blind if policy.blind else None)
         self._roll_back(operation, truth, stale, policy)
 
     def _moment(self, operation: Operation, extent: Extent, treatment: Treatment) -> Moment:
@@ -267,7 +269,8 @@ def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> N
 def gradient_values(data: Bytes, ref: ArrayRef) -> Float:
     """Values of a gradient buffer, which has the layout of its array."""
     extent = ref.gradient_extent
-    assert extent is not None and ref.gradient is not None
+    assert extent is not None
+    assert ref.gradient is not None
     view = np.ndarray(
         ref.full_shape,
         dtype=np.dtype(ref.scalar if ref.scalar is not None else np.uint8),

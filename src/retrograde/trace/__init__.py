@@ -1,0 +1,1 @@
+"""What a program did: operations, contents of memory, iterations."""

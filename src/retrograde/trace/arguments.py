@@ -5,12 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import warp as wp
+from typing import Any, cast
 
 from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.usage import Path
+from retrograde.trace.warp_api import wp
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +44,19 @@ def freeze(value: Any) -> Argument:
     if isinstance(value, wp.array | wp.indexedarray):
         described = describe(value)
         return value if described is None else described
-    if isinstance(getattr(value, "_ctype", None), ctypes.Structure) and hasattr(value, "_cls"):
+    if hasattr(value, "_cls") and hasattr(value, "_ctype"):
         return _freeze_struct(value)
     if isinstance(value, ctypes.Array):
-        return type(value)(*value)
+        return _copy_of(cast("Any", value))
     return value
 
 
+def _copy_of(value: Any) -> Any:
+    return type(value)(*value)
+
+
 def _freeze_struct(value: Any) -> StructRef:
-    packed = value.__ctype__()
+    packed: Any = value.__ctype__()
     arrays: dict[Path, ArrayRef] = {}
     gradients: dict[Path, int] = {}
     for path, field in struct_arrays(value):

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import warp as wp
 
 from retrograde.trace.extents import Extent, span
+from retrograde.trace.warp_api import wp
 
 _FLOAT_SCALARS: dict[Any, Any] = {wp.float16: np.float16, wp.float32: np.float32, wp.float64: np.float64}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, cast
 
-import warp as wp
+from retrograde.trace.warp_api import wp
 
 _WARP = os.path.dirname(os.path.abspath(wp.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -46,7 +46,7 @@ NOWHERE = CallSite("", 0, "")
 
 def user_frame(start: FrameType | None = None) -> FrameType | None:
     """Innermost frame that belongs neither to Warp nor to the auditor."""
-    frame = start if start is not None else sys._getframe(1)
+    frame = start if start is not None else inspect.currentframe()
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
@@ -61,7 +61,7 @@ def is_user_file(path: str) -> bool:
 
 def call_site(frame: FrameType | None = None) -> CallSite:
     """The call site of the innermost user frame."""
-    found = user_frame(frame if frame is not None else sys._getframe(1))
+    found = user_frame(frame if frame is not None else inspect.currentframe())
     if found is None:
         return NOWHERE
     code = found.f_code
@@ -102,18 +102,20 @@ def _search(array: Any, scope: dict[str, Any]) -> tuple[str | None, str | None]:
 
 def _inside(array: Any, value: Any) -> Iterator[str]:
     if isinstance(value, list | tuple):
-        for index, item in enumerate(value[:4096]):
-            if item is array:
-                yield f"[{index}]"
+        for index in _positions(array, cast("Sequence[Any]", value)):
+            yield f"[{index}]"
     elif isinstance(value, dict):
-        for key, item in list(value.items())[:4096]:
+        for key, item in list(cast("dict[Any, Any]", value).items())[:4096]:
             if item is array:
                 yield f"[{key!r}]"
     elif not isinstance(value, type) and hasattr(value, "__dict__") and not hasattr(value, "__path__"):
-        for key, item in list(vars(value).items()):
+        for key, item in list(cast("dict[str, Any]", vars(value)).items()):
             if item is array:
                 yield f".{key.lstrip('_')}" if isinstance(value, wp.array) else f".{key}"
             elif isinstance(item, list | tuple):
-                for index, entry in enumerate(item[:4096]):
-                    if entry is array:
-                        yield f".{key}[{index}]"
+                for index in _positions(array, cast("Sequence[Any]", item)):
+                    yield f".{key}[{index}]"
+
+
+def _positions(array: Any, items: Sequence[Any]) -> Iterator[int]:
+    return (index for index, item in enumerate(items[:4096]) if item is array)

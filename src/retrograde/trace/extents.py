@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import warp as wp
+
+from retrograde.trace.warp_api import wp
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -76,7 +77,7 @@ def write_bytes(extent: Extent, data: Bytes) -> None:
 def host_view(address: int, size: int) -> Bytes:
     """The bytes at a host address as a NumPy array that shares the memory."""
     buffer = (ctypes.c_ubyte * size).from_address(address)
-    return np.frombuffer(buffer, dtype=np.uint8)
+    return np.frombuffer(memoryview(buffer), dtype=np.uint8)
 
 
 def merge(extents: Iterable[Extent]) -> tuple[Extent, ...]:

@@ -8,14 +8,12 @@ one and are not told.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-import warp as wp
-from warp._src import context, tape, types
-
 from retrograde.trace.recorder import Pending, Recorder
+from retrograde.trace.warp_api import context, tape, types, wp
 
 Call = Callable[..., Any]
 
@@ -79,7 +77,7 @@ class Observer:
                 setattr(owner, name, patched)
 
     @contextmanager
-    def _inside(self) -> Iterator[None]:
+    def _inside(self) -> Generator[None]:
         self._depth += 1
         try:
             yield
@@ -130,8 +128,8 @@ class Observer:
         open_tape = context.runtime.tape
         if pending is None or open_tape is None or not open_tape.launches:
             return
-        entry = open_tape.launches[-1]
-        if isinstance(entry, list) and len(entry) > 7 and "caller" in entry[7] and pending.frame is not None:
+        entry: Any = open_tape.launches[-1]
+        if not callable(entry) and len(entry) > 7 and "caller" in entry[7] and pending.frame is not None:
             site = pending.site
             entry[7]["caller"] = {"file": site.file, "lineno": site.line, "func": site.function}
 

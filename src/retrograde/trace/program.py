@@ -67,6 +67,6 @@ def _without_ours(found: TracebackType | None) -> TracebackType | None:
         return None
     rest = _without_ours(found.tb_next)
     file = found.tb_frame.f_code.co_filename
-    if file.startswith(_OURS) or file.startswith("<frozen") or os.path.basename(file) in ("runpy.py", "contextlib.py"):
+    if file.startswith((_OURS, "<frozen")) or os.path.basename(file) in ("runpy.py", "contextlib.py"):
         return rest
     return TracebackType(rest, found.tb_frame, found.tb_lasti, found.tb_lineno)

@@ -6,11 +6,11 @@ writes, the contents about to be lost are kept, so that memory can be rolled bac
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class Recorder:
         """A call of the program is about to run."""
         self._notice_host_writes()
         self.ordinal += 1
-        frame = user_frame(sys._getframe(1))
+        frame = user_frame(inspect.currentframe())
         site = call_site(frame) if frame is not None else NOWHERE
         pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, tuple(accesses))
         if self.ordinal == 0 or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
@@ -221,7 +221,7 @@ class Recorder:
         else:
             self.commit(pending)
         if ref.device == "cpu" and isinstance(view, np.ndarray) and view.size:
-            low, _ = np.lib.array_utils.byte_bounds(view)
+            low, _ = np.lib.array_utils.byte_bounds(cast("np.ndarray[Any, Any]", view))
             if ref.extent.low <= low < ref.extent.high:
                 self.watches.add(ref, view)
 
@@ -257,7 +257,7 @@ class Recorder:
                 continue
             index = len(self.operations)
             self.undo.setdefault(index, []).append(Undo(change.watch.extent, change.before))
-            frame = user_frame(sys._getframe(2))
+            frame = user_frame(inspect.currentframe())
             last = self.operations[-1].site if self.operations else NOWHERE
             site = locate_write(frame, change.watch.view(), last.line) or (
                 call_site(frame) if frame is not None else last
@@ -350,8 +350,7 @@ class Recorder:
         return written
 
     def _leaves(self, tape: int) -> list[Extent]:
-        """Gradient buffers of arrays that the tape read before it wrote them, and of all others known
-        whose gradient the program reads by itself."""
+        """Gradient buffers of arrays that the tape read before it wrote them."""
         first: dict[Extent, None] = {}
         written: set[int] = set()
         for operation in self.operations:

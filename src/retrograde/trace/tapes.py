@@ -6,12 +6,11 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-import warp as wp
-
 from retrograde.trace.arguments import struct_arrays
 from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.operations import Seed
+from retrograde.trace.warp_api import wp
 
 
 class TapeIdentities:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-import warp as wp
+from retrograde.trace.warp_api import wp
 
 _ACCUMULATING = frozenset({"atomic_add", "atomic_sub", "tile_atomic_add"})
 _ATOMIC = frozenset({"atomic_min", "atomic_max", "atomic_cas", "atomic_exch", "atomic_and", "atomic_or", "atomic_xor"})
@@ -138,12 +138,12 @@ class _Walker(ast.NodeVisitor):
         return None
 
     def type_of(self, path: Path) -> Any:
-        kind = self.types.get(path[0])
+        kind: Any = self.types.get(path[0])
         for name in path[1:]:
-            variables = getattr(kind, "vars", None)
+            variables: Any = getattr(kind, "vars", None)
             if not isinstance(variables, dict) or name not in variables:
                 return None
-            kind = variables[name].type
+            kind = cast("dict[str, Any]", variables)[name].type
         return kind
 
     def is_struct(self, path: Path) -> bool:
@@ -243,7 +243,7 @@ class _Walker(ast.NodeVisitor):
         arguments = [*node.args, *(k.value for k in node.keywords)]
         for position, argument in enumerate(arguments):
             root = self.root(argument)
-            if root is None or root[1] > 0 and not self.partial(root):
+            if root is None or (root[1] > 0 and not self.partial(root)):
                 self.visit(argument)
                 continue
             path = root[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Watch:
 
     @property
     def extent(self) -> Extent:
+        """Addresses of the array."""
         return self.ref.extent
 
 
@@ -105,7 +106,9 @@ def _search_frame(frame: FrameType, view: Any, since: int) -> CallSite | None:
     names = {
         name
         for name, value in {**frame.f_globals, **frame.f_locals}.items()
-        if isinstance(value, np.ndarray) and view is not None and np.shares_memory(value, view)
+        if isinstance(value, np.ndarray)
+        and view is not None
+        and np.shares_memory(cast("np.ndarray[Any, Any]", value), view)
     }
     candidates = [line for line, target in in_place_statements(file) if target in names or target == "numpy()"]
     if not candidates:

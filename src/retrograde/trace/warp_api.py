@@ -1,0 +1,15 @@
+"""Warp as the auditor sees it: dynamic. Its own annotations are partial, so they are set aside here, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import warp
+from warp._src import context as _context
+from warp._src import tape as _tape
+from warp._src import types as _types
+
+wp: Any = warp
+context: Any = _context
+tape: Any = _tape
+types: Any = _types

@@ -16,6 +16,7 @@ wp: Any = warp
 
 if TYPE_CHECKING:
     Float64 = Any
+    Int32 = Any
     Vec4 = Any
     RealMatrix = Any
     Int32Array = Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Float64Tensor = Any
 else:
     Float64 = warp.float64
+    Int32 = warp.int32
     Vec4 = warp.vec4d
     RealMatrix = warp.array2d(dtype=Any)
     Int32Array = warp.array(dtype=warp.int32)

@@ -45,8 +45,8 @@ class CoagulationKernel(ABC):
         Args:
             grid: Size bins; the kernel is taken at the pivots.
             environment: Environments, one matrix for each; pass `Environment.distinct()[0]` to
-                compute every different one once, or use `matrix_by_box`. Ignored by kernels that do
-                not depend on it, which give one matrix.
+                compute every different one once, or use `for_boxes`. Ignored by kernels that do not
+                depend on it, which give one matrix.
             device: Warp device; the current default if None.
 
         Returns:
@@ -57,27 +57,26 @@ class CoagulationKernel(ABC):
         """
         return self._matrix(grid, self._air(environment), device)
 
-    def matrix_by_box(
-        self, grid: SizeGrid, environment: Environment, *, device: Any = None
-    ) -> tuple[WarpArray, NDArray[np.int32]]:
-        """Each different kernel matrix once, and which of them belongs to every box.
+    def matrix_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
+        """Host twin of `matrix`, computed by the host formulae."""
+        return self._matrix_numpy(grid, self._air(environment))
+
+    def for_boxes(self, grid: SizeGrid, environment: Environment) -> Floats:
+        """The kernel as coagulation processes take it: shared where all boxes may share it.
 
         Args:
             grid: Size bins.
             environment: Environment of every box.
-            device: Warp device; the current default if None.
 
         Returns:
-            Rate constants [m^3 s^-1], shape [matrices, bins, bins], and an index into them, shape [boxes].
+            Rate constants [m^3 s^-1], shape [bins, bins] if they are the same in all boxes, otherwise
+            [boxes, bins, bins], computed once for every different environment.
         """
         if not self.depends_on_environment:
-            return self.matrix(grid, device=device), np.zeros(environment.boxes, dtype=np.int32)
+            return self.matrix_numpy(grid)[0]
         distinct, index = self._share(environment)
-        return self.matrix(grid, distinct, device=device), index
-
-    def matrix_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
-        """Host twin of `matrix`, computed by the host formulae."""
-        return self._matrix_numpy(grid, self._air(environment))
+        matrices = self.matrix_numpy(grid, distinct)
+        return matrices[0] if len(matrices) == 1 else matrices[index]
 
     @abstractmethod
     def _matrix(self, grid: SizeGrid, air: Environment, device: Any) -> WarpArray: ...

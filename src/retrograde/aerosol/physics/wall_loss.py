@@ -47,27 +47,26 @@ class LossLaw(ABC):
         """
         return self._rates(grid, self._air(environment), device)
 
-    def rates_by_box(
-        self, grid: SizeGrid, environment: Environment, *, device: Any = None
-    ) -> tuple[WarpArray, NDArray[np.int32]]:
-        """Each different row of rates once, and which of them belongs to every box.
+    def rates_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
+        """Host twin of `rates`, computed by the host formulae."""
+        return self._rates_numpy(grid, self._air(environment))
+
+    def for_boxes(self, grid: SizeGrid, environment: Environment) -> Floats:
+        """The rates as a loss process takes them: shared where all boxes may share them.
 
         Args:
             grid: Size bins.
             environment: Environment of every box.
-            device: Warp device; the current default if None.
 
         Returns:
-            First-order rates [s^-1], shape [rows, bins], and an index into them, shape [boxes].
+            First-order rates [s^-1], shape [bins] if they are the same in all boxes, otherwise
+            [boxes, bins].
         """
         if not self.depends_on_environment:
-            return self.rates(grid, device=device), np.zeros(environment.boxes, dtype=np.int32)
+            return self.rates_numpy(grid)[0]
         distinct, index = environment.distinct()
-        return self.rates(grid, distinct, device=device), index
-
-    def rates_numpy(self, grid: SizeGrid, environment: Environment | None = None) -> Floats:
-        """Host twin of `rates`, computed by the host formulae."""
-        return self._rates_numpy(grid, self._air(environment))
+        rates = self.rates_numpy(grid, distinct)
+        return rates[0] if len(rates) == 1 else rates[index]
 
     def _rates(self, grid: SizeGrid, air: Environment, device: Any) -> WarpArray:
         return to_device(self._rates_numpy(grid, air), device=device)

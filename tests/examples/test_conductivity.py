@@ -102,3 +102,18 @@ def test_its_audit(name, status, verdict, codes, tmp_path):
     truth = true_gradient(load(name))
     np.testing.assert_allclose(first["ideal"]["values"], truth, rtol=1e-3)
     np.testing.assert_allclose(first["reference"]["values"], truth, rtol=1e-3)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("name", ["conductivity_pingpong", "conductivity_states"])
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial"])
+def test_the_report_in_the_documentation_is_the_report_it_gets(name, page, tmp_path):
+    """Up to the table: the digits below depend on the machine."""
+    report = tmp_path / "report.txt"
+    subprocess.run(
+        [*COMMAND, "audit", "--output", report, f"{name}.py"], capture_output=True, cwd=EXAMPLES, timeout=120
+    )
+    shown = report.read_text().partition("gradient of the objective by")[0]
+    place = EXAMPLES.parent / page
+    pages = place.glob("output*.md") if place.is_dir() else [place]
+    assert any(shown in text.read_text() for text in pages)

@@ -159,7 +159,9 @@ def _print_terminal(result: Audit, *, error: bool) -> None:
     console = Console(stderr=error)
     color = console.is_terminal and not console.no_color
     width = console.width if console.is_terminal else _TERMINAL_WIDTH
-    emit(render_terminal(result, width=width, color=color), error=error)
+    # On a terminal the program's own words stand right above.
+    gap = "\n" if console.is_terminal else ""
+    emit(gap + render_terminal(result, width=width, color=color), error=error)
 
 
 def _write(output: Path, text: str) -> None:

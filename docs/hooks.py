@@ -109,7 +109,9 @@ def _command_page() -> str:
     for name in command.list_commands(context):
         subcommand = command.commands[name]
         if not subcommand.hidden:
-            help_text = subcommand.get_help(click.Context(subcommand, info_name=name, parent=context, max_content_width=100))
+            help_text = subcommand.get_help(
+                click.Context(subcommand, info_name=name, parent=context, max_content_width=100)
+            )
             blocks.append(f"## retrograde {name}\n\n```text\n{help_text}\n```")
     blocks.append((_DOCS / "reference" / "exit-statuses.md").read_text(encoding="utf-8"))
     return "\n\n".join(blocks)

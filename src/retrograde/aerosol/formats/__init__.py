@@ -1,0 +1,29 @@
+"""Formats of states: instruments' spectra, xarray, pandas and neighbours' containers."""
+
+from retrograde.aerosol.formats.dataset import environment_from_xarray, from_xarray, series_to_xarray, to_xarray
+from retrograde.aerosol.formats.frame import from_pandas, to_pandas
+from retrograde.aerosol.formats.instrument import InstrumentSpectrum, from_instrument, to_instrument
+from retrograde.aerosol.formats.particula import (
+    environment_from_particula,
+    environment_to_particula,
+    sectional_from_particula,
+    sectional_to_particula,
+)
+from retrograde.aerosol.formats.units import SpectrumKind
+
+__all__ = [
+    "InstrumentSpectrum",
+    "SpectrumKind",
+    "environment_from_particula",
+    "environment_from_xarray",
+    "environment_to_particula",
+    "from_instrument",
+    "from_pandas",
+    "from_xarray",
+    "sectional_from_particula",
+    "sectional_to_particula",
+    "series_to_xarray",
+    "to_instrument",
+    "to_pandas",
+    "to_xarray",
+]

@@ -1,0 +1,52 @@
+"""Plants that change the gradient: found by running them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from tests.properties.emitter import emit, expected_lines
+from tests.properties.faults import Plant, plants
+from tests.properties.truth import compare
+from tests.support.auditing import Auditor
+
+_TRIES = 25
+_EFFECT = 1e-2
+_OBJECTIVE = 1e-4
+_EARLY = 2
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A program whose gradient is wrong, which was measured.
+
+    Attributes:
+        plant: What was planted.
+        source: The program.
+        lines: The expected codes by line.
+        error: The consumed gradient's relative error in the first iterations.
+    """
+
+    plant: Plant
+    source: str
+    lines: dict[int, tuple[str, ...]]
+    error: float
+
+
+def plant_one(cause: str, seed: int, auditor: Auditor) -> Planted:
+    """The first plant of a seed that computes what the interpreter says, and a gradient that is not its gradient.
+
+    Raises:
+        RuntimeError: None of the first plants changes the gradient.
+        AssertionError: A plant does not run, or computes another objective than the interpreter.
+    """
+    for plant in islice(plants(cause, seed), _TRIES):
+        source = emit(plant.program)
+        outcome = auditor.run(source)
+        assert outcome.ok, outcome.stderr[-2000:]
+        compared = compare(plant.program, outcome.stdout)
+        assert max(c.objective_error for c in compared) < _OBJECTIVE, (cause, seed, plant.route)
+        error = max(c.error for c in compared[:_EARLY])
+        if not error <= _EFFECT:
+            return Planted(plant, source, expected_lines(source), error)
+    raise RuntimeError(f"No plant of {cause} at seed {seed} changes the gradient.")

@@ -1,0 +1,47 @@
+"""Random programs: right ones are declared right, and planted faults are found.
+
+Every label is measured in the same test: the program is run, and what it consumed is held against the exact gradient
+of the interpreter.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.properties.emitter import emit
+from tests.properties.faults import FAULTS
+from tests.properties.generator import generate
+from tests.properties.planted import plant_one
+from tests.properties.truth import compare
+from tests.support.auditing import Auditor
+
+pytestmark = pytest.mark.programs
+
+_RIGHT = 200
+_PLANTED_EACH = 17
+_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
+
+
+@pytest.mark.parametrize("seed", range(_RIGHT))
+def test_right_program_is_declared_right(seed: int, auditor: Auditor) -> None:
+    program = generate(seed)
+    source = emit(program)
+    outcome = auditor.run(source)
+    assert outcome.ok, outcome.stderr
+    for compared in compare(program, outcome.stdout):
+        assert compared.error < _TOLERANCE[program.precision]
+        assert compared.objective_error < _TOLERANCE[program.precision]
+    document = auditor.audit(source)
+    assert document["verdict"] == "right", document["reason"]
+    assert document["causes"] == []
+
+
+@pytest.mark.parametrize("seed", range(_PLANTED_EACH))
+@pytest.mark.parametrize("cause", sorted(FAULTS))
+def test_planted_fault_is_found(cause: str, seed: int, auditor: Auditor) -> None:
+    planted = plant_one(cause, seed, auditor)
+    document = auditor.audit(planted.source)
+    assert document["verdict"] == "wrong", (planted.plant.route, document["reason"])
+    found = {(c["code"], c["line"]) for c in document["causes"]}
+    expected = {(code, line) for line, codes in planted.lines.items() for code in codes}
+    assert found & expected, (planted.plant.route, found, expected)

@@ -191,7 +191,7 @@ def test_a_planted_fault_is_noticed(fault: str) -> None:
     coefficients = integration._coefficients
     array, index = {
         "weight": (coefficients.first, 3),
-        "matrix": (coefficients.matrices, (3, 1, 12, 4)),
+        "matrix": (coefficients.matrices, (3, 0, 12, 12)),
         "removal": (coefficients.removal, (0, 20, 0)),
         "state": (integration._stored.scalars, (0, 2, 10, 0)),
     }[fault]

@@ -152,6 +152,7 @@ def test_prepared_runs_allocate_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     integration.backward(gradient)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [False, True])
 def test_warps_own_tracker_of_overwrites_stays_silent(spoil: bool) -> None:
     """And it speaks up, in the same program, once an input is overwritten behind the simulation.

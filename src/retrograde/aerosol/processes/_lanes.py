@@ -11,7 +11,7 @@ from retrograde.aerosol._device import wp
 ROWS_PER_BLOCK = 4
 """Matrix rows summed together when lanes are boxes: each loaded element is used four times."""
 
-ROWS_PER_BLOCK_ALONE = 8
+ROWS_PER_BLOCK_ALONE = 16
 """Matrix rows summed together for a lone box, whose SIMD lanes are rows."""
 
 _GROUP_TIME = {1: 3.2, 8: 3.5, 16: 4.5, 32: 7.7}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrograde.aerosol._device import to_host
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.physics import CoagulationKernel
 from retrograde.aerosol.processes._pairs import PairGeometry, cell_average_pairs, fixed_pivot_pairs
@@ -64,11 +63,8 @@ class Coagulation(ABC):
                 )
             return self.kernel
         if self.environment is None:
-            tables, index = to_host(self.kernel.matrix(grid)), np.zeros(1, dtype=np.int32)
-        else:
-            matrices, index = self.kernel.matrix_by_box(grid, self.environment)
-            tables = to_host(matrices)
-        return tables[0] if len(tables) == 1 else tables[index]
+            return self.kernel.matrix_numpy(grid)[0]
+        return self.kernel.for_boxes(grid, self.environment)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrograde.aerosol._device import WarpArray, new_zeros, wp
+from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, type_of, wp
 from retrograde.aerosol.processes._cell_average import cell_average_functions
 from retrograde.aerosol.processes._coefficients import coefficients
 from retrograde.aerosol.processes._fixed_pivot import fixed_pivot_functions
@@ -105,6 +105,7 @@ class Integration:
         self._steps = wp.array(plan.intervals / plan.substeps, dtype=dtype, device=self._device)
         self._runs = 0
         self._allocate(dtype)
+        self._make_commands()
 
     def _allocate(self, dtype: Any) -> None:
         times, rows = len(self._plan.intervals) + 1, self._bins + 1
@@ -128,8 +129,28 @@ class Integration:
     def _zeros(self, shape: Sequence[int], dtype: Any, requires_grad: bool) -> WarpArray:
         return new_zeros(shape, dtype=dtype, device=self._device, requires_grad=requires_grad)
 
-    def _launch(self, kernel: Any, dim: int | Sequence[int], *inputs: Any) -> None:
-        wp.launch(kernel, dim=dim, inputs=list(inputs), device=self._device, record_tape=False)
+    def _command(self, kernel: Any, dim: int | Sequence[int], *inputs: Any) -> Any:
+        """A launch made ready: repeating it costs little, and no tape sees it."""
+        return wp.launch(kernel, dim=dim, inputs=list(inputs), device=self._device, record_cmd=True)
+
+    def _make_commands(self) -> None:
+        packing, plan, outputs, cotangents = self._packing, self._plan, self._outputs, self._cotangents
+        number: Any = self.number
+        escaped: Any = self.escaped_volume
+        steps = (self._coefficients, self._steps, plan.substeps, plan.every)
+        memory = (self._stored.vectors, self._records, self._scratch.vectors)
+        initial = (number.grad[0], outputs.scalars)
+        self._pack_initial = self._command(packing.pack_initial, self._shape[1:], *initial)
+        self._forward = [
+            self._command(self._kernels.forward, self._groups, *steps, outputs.vectors, *memory, self._peaks.vectors),
+            self._command(packing.unpack, self._shape, outputs.scalars, number, escaped),
+            self._command(packing.unpack_peaks, self._boxes, self._peaks.scalars, self.peak_rate),
+        ]
+        self._backward = [
+            self._command(packing.pack_cotangents, self._shape, number.grad, escaped.grad, cotangents.scalars),
+            self._command(self._kernels.backward, self._groups, *steps, cotangents.vectors, *memory),
+        ]
+        self._add_first = self._command(packing.add_first, self._shape[1:], cotangents.scalars, number.grad[0])
 
     @property
     def plan(self) -> Plan:
@@ -171,24 +192,10 @@ class Integration:
     def forward(self, number: WarpArray) -> None:
         """Step from the initial `number` [m^-3], shape [boxes, bins], through all times."""
         self._runs += 1
-        plan, packing = self._plan, self._packing
-        outputs, peaks = self._outputs, self._peaks
-        self._launch(packing.pack_initial, self._shape[1:], number, outputs.scalars)
-        self._launch(
-            self._kernels.forward,
-            self._groups,
-            self._coefficients,
-            self._steps,
-            plan.substeps,
-            plan.every,
-            outputs.vectors,
-            self._stored.vectors,
-            self._records,
-            self._scratch.vectors,
-            peaks.vectors,
-        )
-        self._launch(packing.unpack, self._shape, outputs.scalars, self.number, self.escaped_volume)
-        self._launch(packing.unpack_peaks, self._boxes, peaks.scalars, self.peak_rate)
+        self._pack_initial.set_param_at_index(0, self._checked("number", number))
+        self._pack_initial.launch()
+        for command in self._forward:
+            command.launch()
 
     def backward(self, gradient: WarpArray) -> None:
         """Pull the cotangents in `number.grad` and `escaped_volume.grad` back to the start.
@@ -196,20 +203,15 @@ class Integration:
         Args:
             gradient: The cotangent of the initial numbers is added to it, shape [boxes, bins].
         """
-        plan, packing, cotangents = self._plan, self._packing, self._cotangents
-        number: Any = self.number
-        escaped: Any = self.escaped_volume
-        self._launch(packing.pack_cotangents, self._shape, number.grad, escaped.grad, cotangents.scalars)
-        self._launch(
-            self._kernels.backward,
-            self._groups,
-            self._coefficients,
-            self._steps,
-            plan.substeps,
-            plan.every,
-            cotangents.vectors,
-            self._stored.vectors,
-            self._records,
-            self._scratch.vectors,
-        )
-        self._launch(packing.add_first, self._shape[1:], cotangents.scalars, gradient)
+        for command in self._backward:
+            command.launch()
+        self._add_first.set_param_at_index(1, self._checked("gradient", gradient))
+        self._add_first.launch()
+
+    def _checked(self, name: str, array: WarpArray) -> WarpArray:
+        if tuple(shape_of(array)) != self._shape[1:] or type_of(array) is not self._types.real:
+            raise ValueError(
+                f"{name}: expected shape {list(self._shape[1:])} of {self._types.real.__name__}, "
+                f"got {shape_of(array)} of {type_of(array).__name__}"
+            )
+        return array

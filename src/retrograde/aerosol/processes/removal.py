@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from retrograde.aerosol._device import to_host
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.physics import LossLaw
 from retrograde.aerosol.processes.terms import Floats, Terms, no_terms
@@ -86,10 +85,8 @@ class FirstOrderLoss:
         if not isinstance(self.rate, LossLaw):
             return self.rate
         if self.environment is None:
-            return to_host(self.rate.rates(grid))[0]
-        rows, index = self.rate.rates_by_box(grid, self.environment)
-        rates = to_host(rows)
-        return rates[0] if len(rates) == 1 else rates[index]
+            return self.rate.rates_numpy(grid)[0]
+        return self.rate.for_boxes(grid, self.environment)
 
 
 def _checked(field: str, value: ArrayLike) -> Floats:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import retrograde
-from retrograde.program import End, execute
+from retrograde.program import End, execute, remove_temporary_folders
 from retrograde.request import AuditRequest
 
 OBSERVER = Path(retrograde.__file__).parent / "trace" / "planted.py"
@@ -78,6 +79,15 @@ def test_an_error_of_the_observed_call_that_the_program_handles_is_no_error(scri
     )
     handled = "from observed import call\ntry:\n    call(0)\nexcept ZeroDivisionError:\n    pass\n"
     assert script(handled).end is End.FINISHED
+
+
+def test_temporary_folders_are_removed_as_at_the_end_of_the_interpreter():
+    kept = tempfile.TemporaryDirectory()
+    other = tempfile.mkdtemp()
+    remove_temporary_folders()
+    assert not Path(kept.name).exists()
+    assert Path(other).exists()
+    Path(other).rmdir()
 
 
 def test_ctrl_c_is_not_an_ending(script):

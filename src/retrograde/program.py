@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import importlib.util
 import os
 import sys
+import tempfile
 import traceback
 from dataclasses import dataclass
 from enum import Enum
@@ -101,6 +103,16 @@ def execute(request: AuditRequest) -> Ending:
     finally:
         _flush()
     return Ending()
+
+
+def remove_temporary_folders() -> None:
+    """Remove the folders of every `TemporaryDirectory`, Warp's included, as the end of the interpreter would.
+
+    For a process that ends by `os._exit`, so that no handler of the program runs.
+    """
+    for item in gc.get_objects():
+        if isinstance(item, tempfile.TemporaryDirectory):
+            item.cleanup()
 
 
 def _load(request: AuditRequest) -> _Loaded:

@@ -63,6 +63,28 @@ def test_ctrl_c_while_it_reports_or_ends(shell):
     assert shell.left_behind() == []
 
 
+def test_the_program_can_clean_up_as_it_does_without_an_audit(command):
+    command.write(
+        "train.py",
+        "import atexit, tempfile, time\n"
+        "kept = tempfile.TemporaryDirectory()\n"
+        "atexit.register(print, 'goodbye', flush=True)\n"
+        "print('running', flush=True)\n"
+        "try:\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    print('saved', flush=True)\n    raise\n",
+    )
+    process = command.start("audit", "train.py")
+    assert process.stdout is not None
+    while process.stdout.readline() != "running\n":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert out == "saved\ngoodbye\n"
+    assert "Traceback" not in err
+    assert command.left_behind() == []
+
+
 def test_an_ignored_signal_stays_ignored(shell):
     """As under nohup."""
     shell.write("train.py", "import time\nprint('running', flush=True)\ntime.sleep(1)")

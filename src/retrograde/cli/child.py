@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import time
 import traceback
@@ -37,7 +35,8 @@ def serve(folder: Path, run: Run) -> None:
     try:
         audit = run(request, progress=exchange.say, deliver=exchange.write_result)
     except KeyboardInterrupt:
-        _die_interrupted()
+        # Python ends itself by the signal once all is cleaned up; whose traceback it is nobody needs to know.
+        sys.excepthook = _say_nothing
         raise
     except Exception as error:
         traceback.print_exc()
@@ -51,12 +50,8 @@ def serve(folder: Path, run: Run) -> None:
     exchange.write_result(audit)
 
 
-def _die_interrupted() -> None:
-    """Die as a program does that Ctrl-C ended, so that whoever waits can tell."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGINT)
+def _say_nothing(*_error: object) -> None:
+    pass
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 _POLL = 0.02
-_POLITE = 1.0
+_PATIENCE = 1.0
 
 
 class ProcessGroup:
@@ -60,16 +60,16 @@ class ProcessGroup:
             time.sleep(_POLL)
         return True
 
-    def end(self) -> None:
-        """End every process of the group that is left: politely first, by force a second later."""
+    def end(self, request: int = signal.SIGTERM) -> None:
+        """End every process of the group that is left: by a signal that asks for it, by force a second later."""
         if sys.platform == "win32":
             subprocess.run(["taskkill", "/T", "/F", "/PID", str(self._process.pid)], capture_output=True, check=False)
             self._process.wait()
             return
         if self.poll() is None:
-            self._signal(signal.SIGTERM)
+            self._signal(request)
             self._signal(signal.SIGCONT)
-            self.wait(_POLITE)
+            self.wait(_PATIENCE)
         self._signal(signal.SIGKILL)
         while self.poll() is None:
             time.sleep(_POLL)

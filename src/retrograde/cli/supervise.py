@@ -66,17 +66,19 @@ def supervise(
         exchange = Exchange(Path(folder))
         exchange.write_request(replace(request, scratch=folder))
         group = ProcessGroup([*child, folder], stdout=stdout)
+        overdue = False
         try:
             overdue = _follow(group, exchange, flag, progress, _deadline(request, start))
         finally:
             progress.clear()
-            group.end()
+            # The program gets the signal that it would have got without the audit, and so can clean up after itself.
+            group.end(flag.signal or (signal.SIGINT if overdue else signal.SIGTERM))
         if flag.signal is not None:
             raise Interrupted(flag.signal)
         audit = exchange.read_result()
         if audit is not None:
             return audit
-        if group.status == -signal.SIGINT:
+        if group.status == -signal.SIGINT and not overdue:
             raise Interrupted(signal.SIGINT)
         said = exchange.last_said()
     seconds = time.monotonic() - start

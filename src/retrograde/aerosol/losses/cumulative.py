@@ -17,6 +17,7 @@ from retrograde.aerosol.states import SectionalState
 
 _ZERO = wp.constant(wp.float64(0.0))
 _HALF = wp.constant(wp.float64(0.5))
+_ONE = wp.constant(wp.float64(1.0))
 _TWO = wp.constant(wp.float64(2.0))
 _THREE = wp.constant(wp.float64(3.0))
 
@@ -64,7 +65,8 @@ class Wasserstein1Loss(TargetLoss):
 
     Shapes are compared alone: both distributions are divided by their totals. A state with no
     particles counts as lying at the grid's upper end, with zero gradient. Where both cumulative
-    distributions agree on a whole bin the distance has a kink; the derivative used there is zero.
+    distributions agree on a whole bin the distance has a kink: the derivative used there is zero, and
+    in bins outside both distributions the one-sided one, of number being added.
 
     Attributes:
         target: What the state should be; one box, or one for every box of the state.
@@ -136,13 +138,17 @@ def _segment(low: Float64, high: Float64, power: Int32) -> Float64:
 
 
 @wp.func
-def _segment_slope(this: Float64, other: Float64, power: Int32) -> Float64:
-    """Derivative of `_segment` to the end `this`."""
+def _segment_slope(this: Float64, other: Float64, power: Int32, share: Float64) -> Float64:
+    """Derivative of `_segment` to the end `this`, where the state's cumulative distribution is `share`.
+
+    Where both ends agree, one-sided at 0, which it can only leave upward, and at 1; zero in between.
+    """
     if power == 2:
         return (_TWO * this + other) / _THREE
+    sum = this + other
     if this * other >= _ZERO:
-        sum = this + other
-        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, -_HALF, _ZERO))
+        at_zero = wp.where(share <= _ZERO, _HALF, wp.where(share >= _ONE, -_HALF, _ZERO))
+        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, -_HALF, at_zero))
     a = wp.abs(this)
     b = wp.abs(other)
     slope = _HALF * (a * a + _TWO * a * b - b * b) / ((a + b) * (a + b))
@@ -181,13 +187,15 @@ def adjoint_cumulative_distance(
     mean = wp.float64(0.0)
     if divisor > _ZERO:
         for i in range(bins):
-            low = sums[box, i] / divisor - goal[row, i]
-            high = sums[box, i + 1] / divisor - goal[row, i + 1]
-            slope_low = widths[i] * _segment_slope(low, high, power)
-            slope_high = widths[i] * _segment_slope(high, low, power)
+            share_low = sums[box, i] / divisor
+            share_high = sums[box, i + 1] / divisor
+            low = share_low - goal[row, i]
+            high = share_high - goal[row, i + 1]
+            slope_low = widths[i] * _segment_slope(low, high, power, share_low)
+            slope_high = widths[i] * _segment_slope(high, low, power, share_high)
             wp.adjoint[sums][box, i] += slope_low / divisor * cotangent
             wp.adjoint[sums][box, i + 1] += slope_high / divisor * cotangent
-            mean += (slope_low * sums[box, i] + slope_high * sums[box, i + 1]) / divisor
+            mean += slope_low * share_low + slope_high * share_high
         if scale <= _ZERO:
             wp.adjoint[sums][box, bins] += -mean / divisor * cotangent
 

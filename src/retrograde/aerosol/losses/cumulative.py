@@ -138,21 +138,25 @@ def _segment(low: Float64, high: Float64, power: Int32) -> Float64:
 
 
 @wp.func
-def _segment_slope(this: Float64, other: Float64, power: Int32, share: Float64) -> Float64:
-    """Derivative of `_segment` to the end `this`, where the state's cumulative distribution is `share`.
-
-    Where both ends agree, one-sided at 0, which it can only leave upward, and at 1; zero in between.
-    """
+def _segment_slope(this: Float64, other: Float64, power: Int32, side: Float64) -> Float64:
+    """Derivative of `_segment` to the end `this`; where both ends are zero, half of `side`."""
     if power == 2:
         return (_TWO * this + other) / _THREE
     sum = this + other
     if this * other >= _ZERO:
-        at_zero = wp.where(share <= _ZERO, _HALF, wp.where(share >= _ONE, -_HALF, _ZERO))
-        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, -_HALF, at_zero))
+        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, -_HALF, _HALF * side))
     a = wp.abs(this)
     b = wp.abs(other)
     slope = _HALF * (a * a + _TWO * a * b - b * b) / ((a + b) * (a + b))
     return wp.where(this > _ZERO, slope, -slope)
+
+
+@wp.func
+def _free_side(share_low: Float64, share_high: Float64) -> Float64:
+    """The way a cumulative distribution can move on a bin outside of it: up from 0, down from 1."""
+    if share_high <= _ZERO:
+        return _ONE
+    return wp.where(share_low >= _ONE, -_ONE, _ZERO)
 
 
 @wp.func
@@ -191,8 +195,9 @@ def adjoint_cumulative_distance(
             share_high = sums[box, i + 1] / divisor
             low = share_low - goal[row, i]
             high = share_high - goal[row, i + 1]
-            slope_low = widths[i] * _segment_slope(low, high, power, share_low)
-            slope_high = widths[i] * _segment_slope(high, low, power, share_high)
+            side = _free_side(share_low, share_high)
+            slope_low = widths[i] * _segment_slope(low, high, power, side)
+            slope_high = widths[i] * _segment_slope(high, low, power, side)
             wp.adjoint[sums][box, i] += slope_low / divisor * cotangent
             wp.adjoint[sums][box, i + 1] += slope_high / divisor * cotangent
             mean += slope_low * share_low + slope_high * share_high

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -121,13 +122,21 @@ class _Conductor:
         """An iteration may be beginning: enough seen, or one more snapshot."""
         if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough():
             self.observer.remove()
-            audit = self._conclude(Ending())
-            self.deliver(audit)
+            self.deliver(self._conclude_safely())
             self.snapshots.close()
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
         self.snapshots.take(recorder)
+
+    def _conclude_safely(self) -> Audit:
+        """The result; a failure of ours says nothing about the program, and must not look like one of its own."""
+        try:
+            return self._conclude(Ending())
+        except Exception as error:
+            traceback.print_exception(error)
+            reason = f"The audit itself failed: {type(error).__name__}: {error}"
+            return self._result(Verdict.UNDECIDED, reason, time.monotonic() - self.started)
 
     def _seen_enough(self) -> bool:
         lives = find_lives(self.recorder.result())
@@ -142,6 +151,8 @@ class _Conductor:
         if ending.error is not None:
             show_traceback(ending.error)
             return self._result(Verdict.NOT_RUN, f"The program raised {type(ending.error).__name__}.", ran)
+        if self.recorder.failure is not None:
+            return self._result(Verdict.UNDECIDED, f"Recording failed: {self.recorder.failure}", ran)
         if not any(o.kind is Kind.BACKWARD for o in recording.operations):
             return self._result(Verdict.NOTHING_TO_CHECK, _nothing(recording), ran)
         lives = self._chosen(find_lives(recording))
@@ -164,7 +175,10 @@ class _Conductor:
             self.progress,
             self.request.objective,
         )
-        judgements = [judge(recording, life, means) for life in lives]
+        judgements: list[Judgement] = []
+        for number, life in enumerate(lives):
+            share = max(means.remaining, 0.0) / (len(lives) - number)
+            judgements.append(judge(recording, life, replace(means, deadline=time.monotonic() + share)))
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
         self.progress("looking for causes")
         explanation = merge([explain(j) for j in wrong])

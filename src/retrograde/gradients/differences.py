@@ -1,25 +1,29 @@
 """Directional derivatives of a noisy function, with an honest error bar.
 
-Central differences at steps that fall by a constant factor are extrapolated pairwise; the pair with the smallest
-sum of truncation and noise wins, provided that every smaller step agrees within its own noise: a large step that
-merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is estimated from
-second differences at steps so small that the function cannot have changed (the idea of J. More and S. Wild,
-Estimating computational noise, SIAM J. Sci. Comput. 33, 2011, doi:10.1137/100786125). Where the one-sided
-derivatives differ and the gap does not close as the step shrinks, there is a kink.
+Central differences at steps that fall by a constant factor are fitted by c + a h^2 + b h^4, each weighted by the
+square of its step, as white noise in the function demands. Of all runs of neighbouring steps the one with the
+smallest standard error wins, provided that every smaller step agrees within its own noise: a large step that
+merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is the larger of
+what the fit leaves over and what second differences show at steps so small that the function cannot have
+changed (the idea of J. More and S. Wild, Estimating computational noise, SIAM J. Sci. Comput. 33, 2011,
+doi:10.1137/100786125). Where the one-sided derivatives differ and the gap does not close as the step shrinks,
+there is a kink.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
+Array = npt.NDArray[np.float64]
 Evaluate = Callable[[Sequence[float]], Sequence[float]]
 
-RATIO = 8.0
-_SAFETY = 3.0
+_SAFETY = 4.0
+_SHORTEST = 5
+_KINK_SPAN = 7.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Derivative:
     Attributes:
         value: The derivative.
         error: Half-width of its error bar; infinite where it could not be had.
-        step: The smaller step of the winning pair.
+        step: The smallest step of the winning run.
         noise: Noise level of the function.
         order: Observed order of the central differences' remainder, None where noise hides it.
         left, right: One-sided derivatives at a kink, None elsewhere.
@@ -66,7 +70,7 @@ class Steps:
     """Steps to try, in units of the parameter's scale.
 
     Attributes:
-        first: The steps tried at first, falling by `RATIO`.
+        first: The steps tried at first, falling.
         more: Steps tried as well where the first leave the derivative poorly known.
         tiny: Steps at which only noise remains.
         resolution: Relative spacing of numbers of the function's type.
@@ -83,15 +87,15 @@ def steps_for(scalar: type[np.floating]) -> Steps:
     resolution = float(np.finfo(scalar).eps)
     if resolution < 1e-12:
         return Steps(
-            first=tuple(RATIO**-k for k in (3, 4, 5, 6)),
-            more=tuple(RATIO**-k for k in (1, 2, 7, 8, 9, 10, 11, 12, 13, 14)),
-            tiny=tuple(2.0**-k for k in (46, 45, 44, 43, 42)),
+            first=tuple(4.0**-k for k in range(3, 10)),
+            more=tuple(4.0**-k for k in (1, 2, *range(10, 22))),
+            tiny=tuple(2.0**-k for k in (46, 45, 44)),
             resolution=resolution,
         )
     return Steps(
-        first=tuple(RATIO**-k for k in (1, 2, 3)),
-        more=tuple(RATIO**-k for k in (4, 5, 6)),
-        tiny=tuple(2.0**-k for k in (18, 17, 16, 15, 14)),
+        first=tuple(2.0**-k for k in range(2, 9)),
+        more=tuple(2.0**-k for k in (1, *range(9, 17))),
+        tiny=tuple(2.0**-k for k in (18, 17, 16)),
         resolution=resolution,
     )
 
@@ -131,31 +135,54 @@ def _noise(table: Mapping[float, float], steps: Steps) -> float:
 
 def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
     base = table[0.0]
-    usable = [h for h in steps if np.isfinite(table[h]) and np.isfinite(table[-h])]
-    central = {h: (table[h] - table[-h]) / (2.0 * h) for h in usable}
+    slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0.0 and np.isfinite(table[h] - table[-h])}
+    usable = [h for h in steps if h in slopes]
     best = Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table))
-    slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0 and np.isfinite(table[h] - table[-h])}
-    for large, small in pairwise(usable):
-        ratio = (large / small) ** 2
-        value = (ratio * central[small] - central[large]) / (ratio - 1.0)
-        truncation = abs(value - central[small])
-        scatter = noise / small * (ratio + 1.0 / RATIO) / (ratio - 1.0)
-        error = _SAFETY * (truncation + scatter)
-        if error < best.error and _agrees(value, error, small, slopes, noise):
-            best = Derivative(value, error, small, noise, evaluations=len(table))
+    for begin in range(len(usable)):
+        for end in range(begin + _SHORTEST, len(usable) + 1):
+            found = _fit(usable[begin:end], slopes, noise)
+            if found.error < best.error and _agrees(found, slopes, noise):
+                best = replace(found, evaluations=len(table))
     if not np.isfinite(base) or not np.isfinite(best.error):
         return best
-    return _with_kink(_with_order(best, central, noise), table, usable, noise)
+    return _with_kink(_with_order(best, slopes, usable), table, usable, noise)
 
 
-def _agrees(value: float, error: float, step: float, slopes: Mapping[float, float], noise: float) -> bool:
+def _fit(run: Sequence[float], slopes: Mapping[float, float], noise: float) -> Derivative:
+    """Fit c + a h^2 + b h^4 to the slopes of a run of steps, weighted by h^2.
+
+    The error bar is wide where few slopes are left over to tell the noise by, and holds what the last term
+    of the fit changes.
+    """
+    h = np.array(run)
+    weights = np.sqrt(2.0) * h  # the noise of a central difference is that of the function over sqrt(2) h
+    y = np.array([slopes[step] for step in run]) * weights
+    relative = (h / h[0]) ** 2
+    short, _, _ = _least_squares(np.stack([weights, weights * relative], axis=1), y)
+    value, spread, left = _least_squares(np.stack([weights, weights * relative, weights * relative**2], axis=1), y)
+    freedom = len(run) - 3
+    level = max(noise, left / np.sqrt(freedom))
+    error = _SAFETY * (1.0 + 3.0 / freedom) * level * spread + 0.5 * abs(value - short)
+    return Derivative(value, error, run[-1], level)
+
+
+def _least_squares(design: Array, y: Array) -> tuple[float, float, float]:
+    """First coefficient, its standard error at unit noise, and the norm of what is left over."""
+    solution, *_ = np.linalg.lstsq(design, y, rcond=None)
+    spread = float(np.sqrt(np.linalg.inv(design.T @ design)[0, 0]))
+    return float(solution[0]), spread, float(np.linalg.norm(design @ solution - y))
+
+
+def _agrees(found: Derivative, slopes: Mapping[float, float], noise: float) -> bool:
     """Whether the slopes at all smaller steps could be this value plus noise."""
-    smaller = ((h, slope) for h, slope in slopes.items() if h < step)
-    return all(abs(slope - value) <= error + 2.0 * _SAFETY * noise / h for h, slope in smaller)
+    smaller = ((h, slope) for h, slope in slopes.items() if h < found.step)
+    return all(abs(slope - found.value) <= found.error + 6.0 * _SAFETY * noise / h for h, slope in smaller)
 
 
-def _with_order(found: Derivative, central: Mapping[float, float], noise: float) -> Derivative:
-    remainders = [(h, abs(c - found.value)) for h, c in central.items() if abs(c - found.value) > 4.0 * noise / h]
+def _with_order(found: Derivative, slopes: Mapping[float, float], steps: Sequence[float]) -> Derivative:
+    remainders = [
+        (h, abs(slopes[h] - found.value)) for h in steps if abs(slopes[h] - found.value) > 4.0 * found.noise / h
+    ]
     if len(remainders) < 2:
         return found
     (large, first), (small, second) = remainders[0], remainders[1]
@@ -167,14 +194,17 @@ def _with_order(found: Derivative, central: Mapping[float, float], noise: float)
 def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
     """Look for one-sided derivatives whose gap does not close."""
     base = table[0.0]
-    gaps = [(h, (table[h] - 2.0 * base + table[-h]) / h, 3.0 * noise / h) for h in steps]
-    clear = [(h, gap) for h, gap, scatter in gaps if abs(gap) > 5.0 * scatter]
-    if len(clear) < 2:
+    gaps = [(h, (table[h] - 2.0 * base + table[-h]) / h) for h in steps]
+    clear = [(h, gap) for h, gap in gaps if abs(gap) > 15.0 * noise / h]
+    if not clear:
         return found
-    (_, large), (step, small) = clear[-2], clear[-1]
-    if not (0.6 < small / large < 1.67 if large else False) or abs(small) < 1e-3 * abs(found.value):
+    step, small = clear[-1]
+    larger = [gap for h, gap in clear if h >= _KINK_SPAN * step]
+    if not larger or abs(small) < 1e-3 * abs(found.value):
+        return found
+    if not all(0.6 < small / gap < 1.67 for gap in larger[-1:]):
         return found
     right = (table[step] - base) / step
     left = (base - table[-step]) / step
-    error = _SAFETY * (2.0 * noise / step + abs(small - large))
+    error = _SAFETY * 2.0 * noise / step + abs(small - larger[-1])
     return replace(found, left=left, right=right, value=0.5 * (left + right), error=error, step=step)

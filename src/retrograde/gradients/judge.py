@@ -23,13 +23,17 @@ from retrograde.gradients.reference import (
     probes_for,
     re_execution,
     replay_source,
+    scale_of,
 )
 from retrograde.gradients.replay import Replay
-from retrograde.gradients.rungs import Direction
+from retrograde.gradients.rungs import Direction, How
 from retrograde.trace.operations import Recording
 
 Float = npt.NDArray[np.float64]
 _OTHER_STEPS = 0.618
+_ANCHOR = 0.1
+_ENOUGH = 2
+_CLEAR = 20.0
 
 
 class Opinion(Enum):
@@ -93,55 +97,88 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         return Judgement(case, Opinion.UNDECIDED, "No loss was found that the backward pass started from.", False)
     if life.consumed is None:
         return Judgement(case, Opinion.UNDECIDED, "The gradient's contents were not seen.", False)
-    replay = Replay(case.window, objective.seeds)
-    unobserved = tuple(recording.name(ref) for ref in replay.unobserved())
-    source = re_execution(life, objective, means.snapshots, limit=max(5.0, means.remaining))
-    failure, repeatable = _check_repeats(source, case)
-    if source is None or failure is not None:
-        if unobserved:
-            reason = f"The program could not be run again ({failure}), and a replay would miss unobserved writes."
-            return Judgement(case, Opinion.UNDECIDED, reason, False, repeatable, unobserved)
-        source = replay_source(life, replay)
-    directions = _measure_all(case, source, replay if not unobserved else None, means)
-    case = _confirmed(replace(case, directions=directions), source, means)
+    chosen = _choose_source(case, means)
+    if chosen.source is None:
+        return Judgement(case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved)
+    directions = _measure_all(case, chosen.source, means)
+    case = _confirmed(replace(case, directions=directions), chosen.source, means)
     if not _ideal_holds(case):
         examined = examine_launches(case, means.rng)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
-    opinion, reason = _opinion(case, repeatable)
-    return Judgement(case, opinion, reason, _ideal_holds(case), repeatable, unobserved)
+    opinion, reason = _opinion(case, chosen.repeatable)
+    return Judgement(case, opinion, reason, _ideal_holds(case), chosen.repeatable, chosen.unobserved)
 
 
-def _check_repeats(source: Source | None, case: Case) -> tuple[str | None, bool]:
-    """Run the program again unperturbed, twice: does it get there, and to one value?"""
-    if source is None:
-        return "no copy of the process could be made", True
-    first, second = source.values([case.contents, case.contents])
-    if source.failure is not None:
-        return source.failure, True
-    if not (np.isfinite(first) and np.isfinite(second)):
-        return None, True
-    return None, first == second
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """How values of the objective are to be had, None with a reason where they cannot."""
+
+    source: Source | None
+    reason: str = ""
+    repeatable: bool = True
+    unobserved: tuple[str, ...] = ()
 
 
-def _measure_all(case: Case, source: Source, replay: Replay | None, means: Means) -> tuple[Direction, ...]:
+def _choose_source(case: Case, means: Means) -> _Choice:
+    """Replay where it gives the very values that the program itself gives when run again, else the program."""
+    replay = Replay(case.window, case.objective.seeds)
+    unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
+    again = re_execution(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
+    if again is None:
+        if unobserved:
+            reason = "The program cannot be run again here, and a replay would miss unobserved writes."
+            return _Choice(None, reason, unobserved=unobserved)
+        return _Choice(replay_source(case.life, replay))
+    means.say(f"running the program again for {case.life.name}, iteration {case.life.iteration}")
+    shift = _ANCHOR * scale_of(case.contents) * means.rng.standard_normal(case.contents.shape)
+    points = [case.contents, case.contents + shift, case.contents - shift, case.contents]
+    anchors = again.values(points)
+    if again.failure is not None:
+        if unobserved:
+            return _Choice(None, f"The program could not be run again: {again.failure}.", unobserved=unobserved)
+        return _Choice(replay_source(case.life, replay))
+    repeatable = anchors[0] == anchors[3] or not np.isfinite(anchors[0])
+    faster = replay_source(case.life, replay)
+    if repeatable and not unobserved and _same(faster.values(points[:3]), anchors[:3], case):
+        return _Choice(faster)
+    return _Choice(again, repeatable=repeatable, unobserved=unobserved)
+
+
+def _same(replayed: list[float], run: list[float], case: Case) -> bool:
+    """Whether two ways of getting the objective agree to rounding."""
+    if not np.all(np.isfinite(run)):
+        return False
+    scalar = case.life.ref.scalar
+    assert scalar is not None
+    slack = 8.0 * float(np.finfo(scalar).eps) * max(abs(v) for v in run)
+    change = 1e-3 * abs(run[1] - run[2])
+    return all(abs(a - b) <= min(slack, max(change, 0.01 * slack)) for a, b in zip(replayed, run, strict=True))
+
+
+def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, ...]:
     scalar = case.life.ref.scalar
     assert scalar is not None
     probes = probes_for(case.contents, case.life.consumed, case.ideal, means.rng, most=12)
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions: list[Direction] = []
     cache: dict[float, float] = {}
-    faster: Source | None = None
-    for number, probe in enumerate(probes):
-        if number and means.remaining < 0.0:
+    longest = 0.0
+    for probe in probes:
+        if directions and means.remaining < longest:
             break
+        started = time.monotonic()
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
-        chosen = source if faster is None else faster
-        direction = measure(probe, case.contents, chosen, rungs, scalar, cache if chosen is source else None)
-        directions.append(direction)
-        if number == 0 and replay is not None and _is_slow(source):
-            faster = _trusted(case, probe, direction, replay, rungs, scalar)
+        directions.append(measure(probe, case.contents, source, rungs, scalar, cache))
+        longest = max(longest, time.monotonic() - started)
+        if source.how is How.RE_EXECUTION and len(directions) >= _ENOUGH and _is_clear(directions):
+            break
     return tuple(directions)
+
+
+def _is_clear(directions: list[Direction]) -> bool:
+    """Whether some slope refutes the gradient used by so much that more of them would add nothing."""
+    return any(admits(d, d.consumed) is False and _misfit(d) > _CLEAR for d in directions)
 
 
 def _confirmed(case: Case, source: Source, means: Means) -> Case:
@@ -165,25 +202,6 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
         spread = abs(again.reference / _OTHER_STEPS - first.reference)
         directions[number] = replace(first, error=first.error + (spread if np.isfinite(spread) else np.inf))
     return replace(case, directions=tuple(directions))
-
-
-def _is_slow(source: Source) -> bool:
-    return source.evaluations > 0 and source.cost / source.evaluations > 0.05
-
-
-def _trusted(
-    case: Case,
-    probe: Probe,
-    anchor: Direction,
-    replay: Replay,
-    rungs: tuple[Float | None, Float | None, Float | None],
-    scalar: type[np.floating],
-) -> Source | None:
-    """A replay, where it agrees with re-execution on the anchor."""
-    source = replay_source(case.life, replay)
-    again = measure(probe, case.contents, source, rungs, scalar)
-    agree = abs(again.reference - anchor.reference) <= anchor.error + again.error
-    return source if agree and np.isfinite(again.error) else None
 
 
 def _predict_again(case: Case) -> Case:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from retrograde.trace.usage import Path
 
 Float = npt.NDArray[np.float64]
 _LARGEST_NUMERIC = 1024
+_LARGE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,20 +206,27 @@ def treatment_of(operation: Operation, before: Memory, rng: np.random.Generator)
     """
     state = LaunchState(operation, before)
     paths = rewritten_paths(operation)
-    first = judge(state, {}, rng)
+    trials = 2 if sum(f.touched.size for f in state.fields) < _LARGE else 1
+    first = judge(state, {}, rng, trials)
     if first.passed is not False:
         return Treatment(passed=first.passed, discrepancy=first.discrepancy)
-    for choice in product((Moment.BEFORE, Moment.AFTER), repeat=min(len(paths), 3)):
-        moments = dict(zip(paths, choice, strict=False))
-        if not paths or all(m is Moment.AFTER for m in choice):
-            continue
-        if judge(state, moments, rng).passed:
+    for early in _choices(paths):
+        moments = {p: Moment.BEFORE if p in early else Moment.AFTER for p in paths}
+        if judge(state, moments, rng, trials).passed:
             return Treatment(by_array=moments, passed=True, discrepancy=first.discrepancy, route="contents from before")
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
         return Treatment(
             vjp=numeric_vjp(operation), passed=True, discrepancy=first.discrepancy, route="differences of the launch"
         )
     return Treatment(passed=False, discrepancy=first.discrepancy)
+
+
+def _choices(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    """Which arrays to take from before the launch: as few as will do, all at last."""
+    for count in range(1, min(len(paths), 2) + 1):
+        yield from combinations(paths, count)
+    if len(paths) > 2:
+        yield tuple(paths)
 
 
 def rewritten_paths(operation: Operation) -> list[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,11 @@ class Source:
     failure: str | None = None
     cost: float = 0.0
     evaluations: int = field(default=0)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a value takes long enough to be sparing with them."""
+        return self.evaluations > 0 and self.cost / self.evaluations > 0.2
 
 
 def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
@@ -157,7 +162,10 @@ def measure(
         return [found.get(h, known.get(h, float("nan"))) for h in steps]
 
     floor = _argument_rounding(contents, probe.vector, rungs, scalar)
-    derivative = differentiate(function, steps_for(scalar), floor=floor)
+    steps = steps_for(scalar)
+    if source.how is How.RE_EXECUTION:
+        steps = replace(steps, more=() if source.is_slow else steps.more, tiny=steps.tiny[:1])
+    derivative = differentiate(function, steps, floor=floor)
     consumed, taped, ideal = (None if r is None else along(r, probe.vector) for r in rungs)
     return Direction(
         label=probe.label,

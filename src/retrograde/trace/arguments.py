@@ -65,7 +65,8 @@ def _freeze_struct(value: Any) -> StructRef:
             continue
         arrays[path] = described
         gradients[path] = _packed_gradient(packed, path)
-    return StructRef(type(packed), bytes(packed), arrays, gradients, value._cls)
+    layout = cast("type[ctypes.Structure]", type(packed))
+    return StructRef(layout, bytes(packed), arrays, gradients, value._cls)
 
 
 def struct_arrays(value: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -76,6 +76,16 @@ class Observer:
                 self._saved.append((owner, name, original))
                 setattr(owner, name, patched)
 
+    def _tell(self, method: Call, *args: Any, **kwargs: Any) -> Any:
+        """Tell the recorder something. A failure of ours ends the recording, never the program."""
+        if self.recorder.failure is not None:
+            return None
+        try:
+            return method(*args, **kwargs)
+        except Exception as error:
+            self.recorder.fail(error)
+            return None
+
     @contextmanager
     def _inside(self) -> Generator[None]:
         self._depth += 1
@@ -109,7 +119,8 @@ class Observer:
             return None
         stream = options.get("stream")
         device = stream.device if stream is not None else wp.get_device(options.get("device"))
-        return self.recorder.launch(
+        return self._tell(
+            self.recorder.launch,
             resolved(kernel, values),
             dim,
             values,
@@ -121,7 +132,7 @@ class Observer:
 
     def _finish_launch(self, pending: Pending | None) -> None:
         if pending is not None:
-            self.recorder.commit(pending)
+            self._tell(self.recorder.commit, pending)
 
     def _name_caller(self, pending: Pending | None) -> None:
         """Warp notes the caller of a taped launch; without us it would be the user's line."""
@@ -145,7 +156,8 @@ class Observer:
                 values = self._launch_arguments.get(id(command), (None, None))[1]
             pending = None
             if values is not None:
-                pending = self.recorder.launch(
+                pending = self._tell(
+                    self.recorder.launch,
                     command.kernel,
                     tuple(command.bounds.shape[: command.bounds.ndim]),
                     list(values),
@@ -169,24 +181,29 @@ class Observer:
         ) -> Any:
             pending = None
             if not self._depth and wp.types.is_array(dest) and wp.types.is_array(src):
-                pending = self.recorder.copy(
-                    dest, src, (int(dest_offset), int(src_offset)), int(count), taped=context.runtime.tape is not None
+                pending = self._tell(
+                    self.recorder.copy,
+                    dest,
+                    src,
+                    (int(dest_offset), int(src_offset)),
+                    int(count),
+                    taped=context.runtime.tape is not None,
                 )
             with self._inside():
                 result = original(dest, src, dest_offset, src_offset, count, stream)
             if pending is not None:
-                self.recorder.commit(pending)
+                self._tell(self.recorder.commit, pending)
             return result
 
         return copy
 
     def _fill(self, original: Call) -> Call:
         def fill(array: Any, *args: Any, **kwargs: Any) -> Any:
-            pending = None if self._depth else self.recorder.fill(array)
+            pending = None if self._depth else self._tell(self.recorder.fill, array)
             with self._inside():
                 result = original(array, *args, **kwargs)
             if pending is not None:
-                self.recorder.commit(pending, self.recorder.fill_value(pending))
+                self._tell(self.recorder.commit_fill, pending)
             return result
 
         return fill
@@ -198,7 +215,7 @@ class Observer:
             if not self._depth:
                 data = args[0] if args else kwargs.get("arr")
                 from_host = original.__name__ == "from_numpy"
-                self.recorder.created(array, from_host, _sharing(array, data) if from_host else None)
+                self._tell(self.recorder.created, array, from_host, _sharing(array, data) if from_host else None)
             return array
 
         return create
@@ -212,17 +229,17 @@ class Observer:
             data = kwargs.get("data", args[0] if args else None)
             if data is None or isinstance(data, type) or not getattr(array, "ptr", None):
                 return
-            self.recorder.created(array, True, _sharing(array, data))
+            self._tell(self.recorder.created, array, True, _sharing(array, data))
 
         return init
 
     def _host_read(self, original: Call) -> Call:
         def numpy(array: Any, *args: Any, **kwargs: Any) -> Any:
-            pending = None if self._depth else self.recorder.host_read(array)
+            pending = None if self._depth else self._tell(self.recorder.host_read, array)
             with self._inside():
                 view = original(array, *args, **kwargs)
             if pending is not None:
-                self.recorder.host_read_done(pending, view)
+                self._tell(self.recorder.host_read_done, pending, view)
             return view
 
         return numpy
@@ -231,11 +248,11 @@ class Observer:
         def assign(array: Any, src: Any) -> Any:
             if self._depth or wp.types.is_array(src):
                 return original(array, src)
-            pending = self.recorder.host_write(array)
+            pending = self._tell(self.recorder.host_write, array)
             with self._inside():
                 result = original(array, src)
             if pending is not None:
-                self.recorder.commit(pending, self.recorder.contents(pending))
+                self._tell(self.recorder.commit_write, pending)
             return result
 
         return assign
@@ -245,14 +262,14 @@ class Observer:
     def _tape_enter(self, original: Call) -> Call:
         def enter(this: Any) -> Any:
             result = original(this)
-            self.recorder.enter(this)
+            self._tell(self.recorder.enter, this)
             return result
 
         return enter
 
     def _tape_exit(self, original: Call) -> Call:
         def leave(this: Any, *args: Any) -> Any:
-            self.recorder.leave()
+            self._tell(self.recorder.leave)
             return original(this, *args)
 
         return leave
@@ -262,32 +279,33 @@ class Observer:
             if self._depth:
                 return original(this, loss, grads)
             with self._inside():
-                pending, details = self.recorder.backward(this, loss, grads)
+                told = self._tell(self.recorder.backward, this, loss, grads)
                 result = original(this, loss, grads)
-                self.recorder.backward_done(pending, details)
+                if told is not None:
+                    self._tell(self.recorder.backward_done, *told)
             return result
 
         return backward
 
     def _tape_zero(self, original: Call) -> Call:
         def zero(this: Any) -> Any:
-            pending = None if self._depth else self.recorder.clear(this)
+            pending = None if self._depth else self._tell(self.recorder.clear, this)
             with self._inside():
                 result = original(this)
             if pending is not None:
-                self.recorder.commit(pending)
+                self._tell(self.recorder.commit, pending)
             return result
 
         return zero
 
     def _tape_reset(self, original: Call) -> Call:
         def reset(this: Any) -> Any:
-            pending = None if self._depth else self.recorder.clear(this)
+            pending = None if self._depth else self._tell(self.recorder.clear, this)
             with self._inside():
                 result = original(this)
             self.recorder.tapes.renew(this)
             if pending is not None:
-                self.recorder.commit(pending)
+                self._tell(self.recorder.commit, pending)
             return result
 
         return reset
@@ -295,7 +313,7 @@ class Observer:
     def _record_func(self, original: Call) -> Call:
         def record_func(this: Any, backward: Any, arrays: Any) -> Any:
             if not self._depth:
-                self.recorder.callback(this, backward, arrays)
+                self._tell(self.recorder.callback, this, backward, arrays)
             return original(this, backward, arrays)
 
         return record_func

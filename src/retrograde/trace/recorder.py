@@ -81,6 +81,7 @@ class Recorder:
         self.tapes_closed: dict[int, int] = {}
         self.watches = Watches()
         self.notes: list[str] = []
+        self.failure: str | None = None
         self.ordinal = -1
         self.backwards = 0
         self._gradients: dict[int, Extent] = {}
@@ -197,7 +198,10 @@ class Recorder:
         if self.plan is None:
             self._learn(ref, None)
             self.sites[id(array)] = pending.site
-        self.commit(pending, self.contents(pending) if from_host else self.fill_value(pending))
+        if from_host:
+            self.commit_write(pending)
+        else:
+            self.commit_fill(pending)
         if shared_with is not None:
             self.watches.add(ref, shared_with)
 
@@ -232,15 +236,21 @@ class Recorder:
             return None
         return self.begin(Kind.HOST_WRITE, (Access(ref, STORE, 0, ("self",)),))
 
-    def contents(self, pending: Pending) -> Bytes | None:
-        """What a host write left behind."""
-        return None if self.plan is not None else read_bytes(pending.accesses[0].ref.extent)
+    def commit_write(self, pending: Pending) -> None:
+        """A host write has run."""
+        self.commit(pending, None if self.plan is not None else read_bytes(pending.accesses[0].ref.extent))
 
-    def fill_value(self, pending: Pending) -> Bytes | None:
-        """The bytes of one element after a fill."""
+    def commit_fill(self, pending: Pending) -> None:
+        """A fill has run; the bytes of one element tell its value."""
         ref = pending.accesses[0].ref
         first = Extent(ref.device, ref.pointer, ref.pointer + ref.item)
-        return None if self.plan is not None else read_bytes(first)
+        self.commit(pending, None if self.plan is not None else read_bytes(first))
+
+    def fail(self, error: Exception) -> None:
+        """Something of ours went wrong: end the recording, or the re-execution."""
+        self.failure = f"{type(error).__name__}: {error}"
+        if self.plan is not None:
+            self.finish(Outcome(self._values, self.failure))
 
     def clear(self, tape: Any) -> Pending:
         """The gradients of a tape are about to be cleared."""

@@ -279,7 +279,7 @@ class _Writer:
                     return [_marked(f"{name}.zero()", mark) for name in self.tapes]
                 return [_marked(f"{b.name}.grad.zero_()", mark) for b in self.program.parameters]
             case ir.Update():
-                return [self.report(), *(line for b in self.program.parameters for line in self.update(b)), *self.step()]
+                return [self.report(), *(line for b in self.program.parameters for line in self.update(b, statement.mark)), *self.step(statement.mark)]
             case _:
                 return self.operation(statement)
 
@@ -341,12 +341,12 @@ class _Writer:
     def reads_on_host(self) -> bool:
         return self.rule in ("host", "momentum", "adam")
 
-    def update(self, parameter: ir.Buffer) -> list[str]:
+    def update(self, parameter: ir.Buffer, mark: str) -> list[str]:
         name, gradient = parameter.name, f"grad_{parameter.name}"
         new = f"start_{name}" if self.program.rebuilt else None
         match self.rule:
             case "kernel":
-                return [f"wp.launch(descend, dim={parameter.length}, inputs=[{name}, {name}.grad])"]
+                return [_marked(f"wp.launch(descend, dim={parameter.length}, inputs=[{name}, {name}.grad])", mark)]
             case "SGD" | "Adam":
                 return []
             case "host":
@@ -365,9 +365,9 @@ class _Writer:
             return [*lines, f"{new} = ({new} - {change}).astype({self.host})"]
         return [*lines, f"{name}.assign(({name}.numpy() - {change}).astype({self.host}))"]
 
-    def step(self) -> list[str]:
+    def step(self, mark: str) -> list[str]:
         names = ", ".join(f"{b.name}.grad" for b in self.program.parameters)
-        return [f"optimizer.step([{names}])"] if self.rule in ("SGD", "Adam") else []
+        return [_marked(f"optimizer.step([{names}])", mark)] if self.rule in ("SGD", "Adam") else []
 
 
 def _instance(struct: ir.Struct) -> str:

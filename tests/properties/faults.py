@@ -180,6 +180,8 @@ def _overwritten_input(program: ir.Program, rng: np.random.Generator) -> Iterato
         if _used_later(program, reader, reader.ref.buffer):
             continue
         for route, extended, operation in _overwrites(program, reader, rng, "RG101"):
+            if route == "NumPy view":
+                operation = replace(operation, mark="RG101 RG103")
             position = int(rng.integers(reader.operation + 1, len(tape.body) + 1))
             yield route, _insert(extended, reader.tape, position, operation)
         yield from _reused(program, reader)
@@ -279,7 +281,8 @@ def _overwritten_in_kernel(program: ir.Program, rng: np.random.Generator) -> Ite
         names = [r.buffer for r in _launch(program, reader).bindings]
         shared = sum(o.count(reader.ref.buffer) for o in [names]) > 1
         single = sum(k == reader.kernel.name for k in _launched(program)) == 1
-        if shared or not single or not read_here_only(reader.kernel, reader.arg.name):
+        others = [r for r in _readers(program) if r.ref.buffer == reader.ref.buffer and r != reader]
+        if shared or others or not single or not read_here_only(reader.kernel, reader.arg.name):
             continue
         if any(isinstance(s, ir.Store) and s.arg == reader.arg.name for s in reader.kernel.body):
             continue
@@ -387,13 +390,13 @@ def _not_cleared(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[
     yield "no clear", replace(program, statements=kept)
 
 
-def _read_early(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+def _read_early(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
     """RG302: gradients are read, and cleared, before backward writes them."""
     others = [s for s in program.statements if not isinstance(s, ir.Read | ir.Clear)]
     first = next(k for k, s in enumerate(others) if isinstance(s, ir.Tape | ir.Backward))
     early: list[ir.Statement] = [ir.Read(copied=True, mark="RG302"), ir.Clear("gradients")]
-    yield "before backward", replace(program, statements=(*others[:first], *early, *others[first:]))
-    del rng
+    statements = (*others[:first], *early, *others[first:])
+    yield "before backward", replace(program, statements=statements, iterations=5)
 
 
 def _cleared_early(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
@@ -412,7 +415,8 @@ def _cleared_early(program: ir.Program, _: np.random.Generator) -> Iterator[tupl
         for route, order in orders.items():
             yield route, replace(program, statements=(*others[:update], *order, *others[update:]))
     else:
-        yield "step after the clear", replace(program, statements=(*others[:update], clear, *others[update:]))
+        late = replace(rule, mark="RG303")
+        yield "step after the clear", replace(program, statements=(*others[:update], clear, late, *others[update + 1 :]))
 
 
 def _wrong_seed(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:

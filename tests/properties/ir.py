@@ -270,6 +270,7 @@ class Update:
 
     rule: Literal["host", "momentum", "adam", "kernel", "SGD", "Adam"]
     rate: float
+    mark: str = ""
 
 
 Statement = Tape | Backward | Read | Clear | Update | Launch | Copy | Fill

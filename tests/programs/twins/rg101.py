@@ -1,0 +1,66 @@
+"""Objectives of the programs about overwritten inputs, in double precision NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def gray_scott(feed: np.ndarray) -> float:
+    rng = np.random.default_rng(5)
+    u = rng.uniform(0.5, 1.0, (4, 5)).astype(np.float32).astype(float)
+    v = rng.uniform(0.2, 0.6, (4, 5)).astype(np.float32).astype(float)
+    for _ in range(6):
+        rate = u * v * v
+        u, v = (
+            u + 0.16 * _laplacian(u) - rate + feed[0] * (1.0 - u),
+            v + 0.08 * _laplacian(v) + rate - (feed[0] + feed[1]) * v,
+        )
+    return float(((v - 0.25) ** 2).sum())
+
+
+def _laplacian(a: np.ndarray) -> np.ndarray:
+    return sum(np.roll(a, shift, axis) for shift in (1, -1) for axis in (0, 1)) - 4.0 * a
+
+
+def recurrent_cell(w: np.ndarray) -> float:
+    rng = np.random.default_rng(11)
+    rng.normal(0.0, 0.7, (3, 3))
+    x = rng.normal(0.0, 0.5, (5, 3)).astype(np.float32)
+    h = np.zeros(3)
+    for row in x:
+        h = np.tanh(w.reshape(3, 3) @ h + row)
+    return float(((h - 0.5) ** 2).sum())
+
+
+def wall_slice(k: np.ndarray) -> float:
+    t = np.linspace(0.6, 1.9, 8)
+    total = 0.0
+    for step in range(3):
+        new = t.copy()
+        new[1:-1] = t[1:-1] + k[1:-1] * (0.5 * (t[2:] + t[:-2]) - t[1:-1]) * t[1:-1]
+        total += (new**3).sum()
+        new[:2] = 1.0 + 0.5 * step
+        t = new
+    return float(total + (t**3).sum())
+
+
+def shared_pointer(mass: np.ndarray) -> float:
+    p = np.array([[1.0, 0.2, 0.0], [-0.3, 1.1, 0.4]])
+    for _ in range(2):
+        r = np.linalg.norm(p, axis=1)
+        p = p - 0.05 * p * (mass / r**3)[:, None]
+    return float((p**2).sum())
+
+
+def flock_struct(thrust: np.ndarray) -> float:
+    h = np.array([[1.0, 0.5], [-0.4, 0.9], [0.3, -1.2]], dtype=np.float32).astype(float)
+    place = np.zeros((3, 2))
+    for _ in range(2):
+        place = place + h * (thrust / np.sqrt(0.1 + (h**2).sum(axis=1)))[:, None]
+        h = np.stack([0.5 * h[:, 1], -2.0 * h[:, 0]], axis=1)
+    return float((place**2).sum())
+
+
+def table_then_add(x: np.ndarray) -> float:
+    table = np.cos(0.7 * x + 0.9)
+    return float(((table + 0.8 * np.sin(1.5 * table)) ** 2).sum())

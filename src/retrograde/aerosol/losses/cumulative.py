@@ -18,6 +18,8 @@ from retrograde.aerosol.states import SectionalState
 _ZERO = wp.constant(wp.float64(0.0))
 _HALF = wp.constant(wp.float64(0.5))
 _ONE = wp.constant(wp.float64(1.0))
+_MINUS_ONE = wp.constant(wp.float64(-1.0))
+_MINUS_HALF = wp.constant(wp.float64(-0.5))
 _TWO = wp.constant(wp.float64(2.0))
 _THREE = wp.constant(wp.float64(3.0))
 
@@ -144,7 +146,7 @@ def _segment_slope(this: Float64, other: Float64, power: Int32, side: Float64) -
         return (_TWO * this + other) / _THREE
     sum = this + other
     if this * other >= _ZERO:
-        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, -_HALF, _HALF * side))
+        return wp.where(sum > _ZERO, _HALF, wp.where(sum < _ZERO, _MINUS_HALF, _HALF * side))
     a = wp.abs(this)
     b = wp.abs(other)
     slope = _HALF * (a * a + _TWO * a * b - b * b) / ((a + b) * (a + b))
@@ -156,7 +158,7 @@ def _free_side(share_low: Float64, share_high: Float64) -> Float64:
     """The way a cumulative distribution can move on a bin outside of it: up from 0, down from 1."""
     if share_high <= _ZERO:
         return _ONE
-    return wp.where(share_low >= _ONE, -_ONE, _ZERO)
+    return wp.where(share_low >= _ONE, _MINUS_ONE, _ZERO)
 
 
 @wp.func

@@ -9,7 +9,7 @@ from retrograde.aerosol._device import Float64, wp
 _ONE = wp.constant(wp.float64(1.0))
 _A = wp.constant(wp.float64(1.257))
 _B = wp.constant(wp.float64(0.4))
-_C = wp.constant(wp.float64(1.1))
+_C = wp.constant(wp.float64(-1.1))
 
 
 def slip_correction(knudsen: Any) -> Any:
@@ -26,4 +26,4 @@ def slip_correction(knudsen: Any) -> Any:
 @wp.func
 def slip_correction_wp(knudsen: Float64) -> Float64:
     """Device twin of `slip_correction`."""
-    return _ONE + knudsen * (_A + _B * wp.exp(-_C / knudsen))
+    return _ONE + knudsen * (_A + _B * wp.exp(_C / knudsen))

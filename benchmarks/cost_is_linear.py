@@ -9,6 +9,7 @@ smallest stays below 1.5.
 from __future__ import annotations
 
 import sys
+import time
 
 import warp as wp
 from benchmarks.problem import Ours, ours
@@ -22,7 +23,7 @@ def spread(name: str, cases: dict[int, tuple[Ours, int]]) -> bool:
     functions = {}
     for key, (case, _) in cases.items():
         functions |= {f"{key} forward": case.forward, f"{key} gradient": case.gradient}
-    times = medians(functions, seconds=20.0)
+    times = medians(functions, seconds=20.0, clock=time.thread_time)
     reached = True
     for what in ("forward", "gradient"):
         each = {key: times[f"{key} {what}"] / work for key, (_, work) in cases.items()}

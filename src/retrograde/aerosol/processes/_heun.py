@@ -29,9 +29,11 @@ def heun_functions(types: LaneTypes, scheme: SchemeFunctions, pullback: Any) -> 
     y = n + h f(n); n' = (n + y + h f(y)) / 2. Shu and Osher (1988),
     doi:10.1016/0021-9991(88)90177-5: positive wherever both Euler steps are.
     """
+    linearise, relinearise = _linearise_functions(types, scheme)
     return StepFunctions(
         step=_step_function(types, scheme.tendency),
-        linearise=_linearise_function(types, scheme),
+        linearise=linearise,
+        relinearise=relinearise,
         step_back=_step_back_function(types, pullback),
     )
 
@@ -63,7 +65,8 @@ def _step_function(types: LaneTypes, tendency: Any) -> Any:
     return step
 
 
-def _linearise_function(types: LaneTypes, scheme: SchemeFunctions) -> Any:
+def _linearise_functions(types: LaneTypes, scheme: SchemeFunctions) -> tuple[Any, Any]:
+    """The record from the state alone, and from the intermediate state too."""
     coefficients = coefficient_struct(types)
     vector = types.vector
     tendency = scheme.tendency
@@ -84,7 +87,18 @@ def _linearise_function(types: LaneTypes, scheme: SchemeFunctions) -> Any:
             y[i] = n[i] + h * w[TENDENCY, i]
         linearise_tendency(c, g, y, r, w, STAGE)
 
-    return linearise
+    @wp.func
+    def relinearise(
+        c: coefficients,
+        g: int,
+        h: types.real,
+        r: wp.array(dtype=vector, ndim=2),
+        w: wp.array(dtype=vector, ndim=2),
+    ):
+        linearise_tendency(c, g, r[STATE], r, w, START)
+        linearise_tendency(c, g, r[INTERMEDIATE], r, w, STAGE)
+
+    return linearise, relinearise
 
 
 def _step_back_function(types: LaneTypes, pullback: Any) -> Any:

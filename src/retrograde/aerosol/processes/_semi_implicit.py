@@ -34,6 +34,7 @@ def semi_implicit_functions(types: LaneTypes, operators: PairOperators) -> StepF
     return StepFunctions(
         step=_step_function(types, linearise),
         linearise=linearise,
+        relinearise=_relinearise_function(types, operators),
         step_back=_step_back_function(types, operators),
     )
 
@@ -67,6 +68,24 @@ def _solve_function(types: LaneTypes, operators: PairOperators) -> Any:
         y[c.bins] = n[c.bins] + h * escape
 
     return solve
+
+
+def _relinearise_function(types: LaneTypes, operators: PairOperators) -> Any:
+    coefficients = coefficient_struct(types)
+    vector = types.vector
+    rates = operators.rates
+
+    @wp.func
+    def relinearise(
+        c: coefficients,
+        g: int,
+        h: types.real,
+        r: wp.array(dtype=vector, ndim=2),
+        w: wp.array(dtype=vector, ndim=2),
+    ):
+        rates(c, g, r[STATE], r, START)
+
+    return relinearise
 
 
 def _step_function(types: LaneTypes, solve: Any) -> Any:

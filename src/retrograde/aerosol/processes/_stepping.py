@@ -10,7 +10,7 @@ from typing import Any
 from retrograde.aerosol._device import wp
 from retrograde.aerosol.processes._lanes import CONTRACTED, LaneTypes
 from retrograde.aerosol.processes._operators import coefficient_struct
-from retrograde.aerosol.processes._slots import COTANGENT, STATE
+from retrograde.aerosol.processes._slots import COTANGENT, INTERMEDIATE, STATE
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,14 @@ class StepFunctions:
             `STATE` and writes the state after it; returns the largest rate at which a bin is
             emptied [s^-1].
         linearise: `(c, g, h, r, w)` fills the record alone.
+        relinearise: `(c, g, h, r, w)` fills what the slots `STATE` and `INTERMEDIATE` leave open.
         step_back: `(c, g, h, r, w)` replaces the slot `COTANGENT`, the cotangent of the state
             after the step, by that of the state before it.
     """
 
     step: Any
     linearise: Any
+    relinearise: Any
     step_back: Any
 
 
@@ -37,7 +39,7 @@ class TrajectoryKernels:
 
     A state is stored at every `every`-th step. Backward restores the records of the steps between
     two stored states from the first of them: memory is one state for every `every` steps, and one
-    record for each of `every` steps.
+    record for each of `every` steps. Where every step is stored, so is its intermediate state.
 
     Attributes:
         forward: From slot 0 of the outputs to all others.
@@ -66,6 +68,7 @@ def _forward_kernel(types: LaneTypes, functions: StepFunctions) -> Any:
         every: int,
         outputs: wp.array(dtype=vector, ndim=3),
         stored: wp.array(dtype=vector, ndim=3),
+        stages: wp.array(dtype=vector, ndim=3),
         records: wp.array(dtype=vector, ndim=4),
         scratch: wp.array(dtype=vector, ndim=3),
         peaks: wp.array(dtype=vector, ndim=3),
@@ -84,6 +87,9 @@ def _forward_kernel(types: LaneTypes, functions: StepFunctions) -> Any:
                     for row in range(c.bins + 1):
                         stored[g, index // every, row] = now[row]
                 peak = wp.max(peak, step(c, g, steps[interval], r, w, now))
+                if every == 1:
+                    for row in range(c.bins + 1):
+                        stages[g, index, row] = r[INTERMEDIATE, row]
             for row in range(c.bins + 1):
                 outputs[g, interval + 1, row] = now[row]
         peaks[g, 0, 0] = peak
@@ -96,6 +102,7 @@ def _backward_kernel(types: LaneTypes, functions: StepFunctions) -> Any:
     vector = types.vector
     step = functions.step
     linearise = functions.linearise
+    relinearise = functions.relinearise
     step_back = functions.step_back
 
     @wp.kernel(enable_backward=False, module="unique", module_options=CONTRACTED)
@@ -106,6 +113,7 @@ def _backward_kernel(types: LaneTypes, functions: StepFunctions) -> Any:
         every: int,
         cotangents: wp.array(dtype=vector, ndim=3),
         stored: wp.array(dtype=vector, ndim=3),
+        stages: wp.array(dtype=vector, ndim=3),
         records: wp.array(dtype=vector, ndim=4),
         scratch: wp.array(dtype=vector, ndim=3),
     ):
@@ -123,7 +131,13 @@ def _backward_kernel(types: LaneTypes, functions: StepFunctions) -> Any:
             for i in range(last):
                 h = steps[(first + i) // substeps]
                 step(c, g, h, records[g, i], w, records[g, i + 1, STATE])
-            linearise(c, g, steps[(first + last) // substeps], records[g, last], w)
+            h_last = steps[(first + last) // substeps]
+            if every == 1:
+                for row in range(c.bins + 1):
+                    records[g, 0, INTERMEDIATE, row] = stages[g, chunk, row]
+                relinearise(c, g, h_last, records[g, 0], w)
+            else:
+                linearise(c, g, h_last, records[g, last], w)
             for i in range(last + 1):
                 index = first + last - i
                 interval = index // substeps

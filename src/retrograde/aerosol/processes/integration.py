@@ -113,6 +113,7 @@ class Integration:
         self._outputs = self._buffer(times, rows)
         self._cotangents = self._buffer(times, rows)
         self._stored = self._buffer(-(-self._plan.steps // self._plan.every), rows)
+        self._stages = self._buffer(self._plan.steps if self._plan.every == 1 else 1, rows)
         self._scratch = self._buffer(SCRATCH_SLOTS, width)
         self._peaks = self._buffer(1, 1)
         records = (self._groups, self._plan.every, RECORD_SLOTS, width)
@@ -138,7 +139,7 @@ class Integration:
         number: Any = self.number
         escaped: Any = self.escaped_volume
         steps = (self._coefficients, self._steps, plan.substeps, plan.every)
-        memory = (self._stored.vectors, self._records, self._scratch.vectors)
+        memory = (self._stored.vectors, self._stages.vectors, self._records, self._scratch.vectors)
         initial = (number.grad[0], outputs.scalars)
         self._pack_initial = self._command(packing.pack_initial, self._shape[1:], *initial)
         self._forward = [

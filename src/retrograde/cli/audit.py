@@ -24,21 +24,13 @@ _LATER_OPTIONS = ("accept", "baseline", "against", "stock", "evidence")
 _TERMINAL_WIDTH = 100
 
 
-class _Iterations(click.ParamType[int | None]):
-    """A positive number, or "auto" for None."""
-
-    name = "N|auto"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
-        if value is None or value == "auto":
-            return None
-        try:
-            number = int(str(value))
-        except ValueError:
-            number = 0
-        if number < 1:
-            self.fail(f"{value!r} is neither a positive number nor auto.", param, ctx)
-        return number
+def _iterations(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    """A positive number, or None for "auto"."""
+    if value == "auto":
+        return None
+    if not (value.isdecimal() and int(value) > 0):
+        raise click.BadParameter(f"{value!r} is neither a positive number nor auto.", ctx, param)
+    return int(value)
 
 
 def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -62,7 +54,7 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
 
 @click.command(context_settings={"show_default": True})
 @click.option(
-    "--iterations", type=_Iterations(), default="auto", metavar="N|auto", help="How many iterations to judge."
+    "--iterations", callback=_iterations, default="auto", metavar="N|auto", help="How many iterations to judge."
 )
 @click.option("--objective", metavar="NAME", help="The loss to judge.  [default: those that backward ran on]")
 @click.option("--parameter", "parameters", multiple=True, metavar="NAME", help="A parameter to judge.  [default: all]")

@@ -116,4 +116,4 @@ def test_the_report_in_the_documentation_is_the_report_it_gets(name, page, tmp_p
     shown = report.read_text().partition("gradient of the objective by")[0]
     place = EXAMPLES.parent / page
     pages = place.glob("output*.md") if place.is_dir() else [place]
-    assert any(shown in text.read_text() for text in pages)
+    assert any(shown in text.read_text() for text in pages), "docs/refresh_reports.py writes it anew"

@@ -1,4 +1,7 @@
-"""Writes the reports of the demo programs into the README and the tutorial: `.venv/bin/python docs/refresh_reports.py`."""
+"""Writes the reports of the demo programs into the README and the tutorial.
+
+Run it by `.venv/bin/python docs/refresh_reports.py`.
+"""
 
 from __future__ import annotations
 

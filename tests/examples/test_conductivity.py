@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,11 +105,16 @@ def test_its_audit(name, status, verdict, codes, tmp_path):
     np.testing.assert_allclose(first["reference"]["values"], truth, rtol=1e-3)
 
 
+def words(text: str) -> str:
+    """The text without its numbers and line breaks."""
+    return " ".join(re.sub(r"-?\d[\d.]*(e[-+]?\d+)?", "N", text).split())
+
+
 @pytest.mark.programs
 @pytest.mark.parametrize("name", ["conductivity_pingpong", "conductivity_states"])
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial"])
 def test_the_report_in_the_documentation_is_the_report_it_gets(name, page, tmp_path):
-    """Up to the table: the digits below depend on the machine."""
+    """Up to the table, and but for numbers: they depend on the machine."""
     report = tmp_path / "report.txt"
     subprocess.run(
         [*COMMAND, "audit", "--output", report, f"{name}.py"], capture_output=True, cwd=EXAMPLES, timeout=120
@@ -116,4 +122,4 @@ def test_the_report_in_the_documentation_is_the_report_it_gets(name, page, tmp_p
     shown = report.read_text().partition("gradient of the objective by")[0]
     place = EXAMPLES.parent / page
     pages = place.glob("output*.md") if place.is_dir() else [place]
-    assert any(shown in text.read_text() for text in pages), "docs/refresh_reports.py writes it anew"
+    assert any(words(shown) in words(text.read_text()) for text in pages), "docs/refresh_reports.py writes it anew"

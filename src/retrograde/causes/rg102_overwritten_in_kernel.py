@@ -68,16 +68,17 @@ def _suspect(judgement: Judgement, operation: Operation, treatment: Treatment) -
     recording = judgement.case.recording
     paths = [p for p, m in treatment.by_array.items() if m is Moment.BEFORE] or rewritten_paths(operation)
     accesses = [a for a in operation.accesses if a.path in paths]
+    if any(a.usage.over for a in accesses):
+        accesses = [a for a in accesses if a.usage.over]
+        paths = [a.path for a in accesses]
     names = ", ".join(dict.fromkeys(recording.name(a.ref) for a in accesses))
     fields = ", ".join(".".join(p) for p in paths)
-    lines = sorted({line for a in accesses if a.usage.store for line in a.usage.lines})
-    key = operation.site.key
+    lines = sorted({line for a in accesses for line in (a.usage.over or a.usage.lines)})
     sites = {o.site.key for o in judgement.case.window.launches if o.launch and o.launch.kernel is call.kernel}
 
     def switch_off(policy: Policy) -> Policy:
         return policy.without(stale=policy.stale | sites, stale_own=policy.stale_own | sites)
 
-    del key
     site = operation.site
     if lines:
         site = CallSite(call.kernel.adj.filename, lines[0], call.kernel.key)

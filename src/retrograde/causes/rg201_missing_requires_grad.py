@@ -10,7 +10,6 @@ from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
-from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.operations import Access, Kind, Operation
 
 CAUSE = Cause(
@@ -47,18 +46,31 @@ def find(judgement: Judgement) -> list[Suspect]:
 
 
 def _between(case: Case) -> Iterator[tuple[Operation, Access, str]]:
-    """Reads of arrays that have no buffer and that an earlier operation of the window wrote."""
-    written: list[ArrayRef] = []
-    for operation in case.window.operations:
-        if operation.kind not in (Kind.LAUNCH, Kind.COPY):
+    """Accesses without a gradient buffer to arrays that an operation writes and a later one reads.
+
+    A read of the parameter itself counts too: a struct may hold it as it was before it had a buffer.
+    """
+    accesses = [(o, a) for o in case.window.operations if o.kind in (Kind.LAUNCH, Kind.COPY) for a in o.accesses]
+    for operation, access in accesses:
+        route = _blind_route(operation, access)
+        if route is not None and (_is_passed_on(operation, access, accesses) or _is_parameter(case, access)):
+            yield operation, access, route
+
+
+def _is_passed_on(operation: Operation, access: Access, accesses: list[tuple[Operation, Access]]) -> bool:
+    extent = access.ref.extent
+    for other, second in accesses:
+        if not second.ref.extent.overlaps(extent):
             continue
-        for access in operation.accesses:
-            route = _blind_route(operation, access)
-            if route is None or not (access.usage.load or access.usage.accumulate):
-                continue
-            if any(ref.extent.overlaps(access.ref.extent) for ref in written):
-                yield operation, access, route
-        written += [a.ref for a in operation.accesses if a.usage.writes and a.ref.differentiable]
+        if access.usage.writes and second.usage.load and other.index > operation.index:
+            return True
+        if (access.usage.load or access.usage.accumulate) and second.usage.writes and other.index < operation.index:
+            return True
+    return False
+
+
+def _is_parameter(case: Case, access: Access) -> bool:
+    return access.usage.load and access.ref.extent.overlaps(case.life.ref.extent)
 
 
 def _blind_route(operation: Operation, access: Access) -> str | None:
@@ -78,7 +90,7 @@ def _blind_route(operation: Operation, access: Access) -> str | None:
 
 def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspect:
     operation, access, route = members[0]
-    identities = frozenset(id(a.ref.array) for _, a, _ in members)
+    identities = frozenset((id(a.ref.array), len(a.path) > 1) for _, a, _ in members)
     name = case.recording.name(access.ref)
     site = case.recording.sites.get(id(access.ref.array), operation.site)
 
@@ -90,8 +102,8 @@ def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspec
         site=site,
         order=operation.index,
         message=(
-            f"{name} has no gradient buffer, so nothing passes back from the {operation.label} at line "
-            f"{operation.site.line} that reads it."
+            f"{name} has no gradient buffer{' in the struct' if 'struct' in route else ''}, so nothing passes back "
+            f"through the {operation.label} at line {operation.site.line}."
         ),
         fix=f"Allocate {name} with requires_grad=True.",
         array=name,

@@ -50,7 +50,7 @@ def find(judgement: Judgement) -> list[Suspect]:
     return [
         Suspect(
             code=CAUSE.code,
-            site=life.cleared.site if viewed or reading is None else reading.site,
+            site=life.cleared.site,
             order=life.cleared.index,
             message=f"{life.name}.grad was cleared at line {life.cleared.site.line} before it was used: {how}.",
             fix="Use the gradient before clearing it, or copy it: .grad.numpy().copy().",

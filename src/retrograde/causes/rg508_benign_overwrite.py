@@ -8,6 +8,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, gap, resolution
 from retrograde.causes.overwrites import overwrites, route_of
 from retrograde.gradients.judge import Judgement, Opinion
+from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import IDEAL
 
 CAUSE = Cause(
@@ -38,13 +39,16 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
     looked_at: set[tuple[str, int, int]] = set()
     for judgement in judgements:
         case = judgement.case
-        for overwrite in overwrites(case):
+        fresh = [o for o in overwrites(case) if o.site.key not in looked_at]
+        if not fresh:
+            continue
+        together = _benign(case, frozenset(o.site.key for o in fresh))
+        for overwrite in fresh:
             key = overwrite.site.key
             if key in looked_at or overwrite.access.ref.pointer in found:
                 continue
             looked_at.add(key)
-            kept = case.sweep(IDEAL.without(stale=frozenset({key})))
-            if gap(kept, case.ideal) > resolution(case):
+            if not together and not _benign(case, frozenset({key})):
                 continue
             name = case.recording.name(overwrite.access.ref)
             what = "values that backward does not need" if overwrite.changed else "the same values again"
@@ -61,3 +65,8 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
                 route=route_of(case.recording, overwrite),
             )
     return list(found.values())
+
+
+def _benign(case: Case, keys: frozenset[tuple[str, int, int]]) -> bool:
+    """Whether the gradient stays the same when some overwrites are not undone."""
+    return gap(case.sweep(IDEAL.without(stale=keys)), case.ideal) <= resolution(case)

@@ -21,7 +21,7 @@ from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import types, wp
 
 Contents = Callable[[int, Path, ArrayRef], Memory]
-Blind = Callable[[ArrayRef], bool]
+Blind = Callable[[ArrayRef, bool], bool]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def run_adjoint(
         call: The launch.
         contents: Which copy of memory an array's contents come from.
         shadow: Adjoints, one for each address.
-        blind: Arrays that have no adjoint.
+        blind: Arrays that have no adjoint; told whether the array came in a struct.
         kernel: Another kernel with the same arguments in place of the recorded one.
         extra: Replacements of arguments by position.
     """
@@ -97,7 +97,7 @@ def run_adjoint(
     )
 
 
-def _sees_all(ref: ArrayRef) -> bool:
+def _sees_all(ref: ArrayRef, in_struct: bool) -> bool:
     return False
 
 
@@ -112,7 +112,7 @@ def _forward(
             member = field(structure, path)
             memory = contents(position, (label, *path), ref)
             member.data = memory.pointer(ref.device, ref.pointer)
-            member.grad = _shadow_pointer(ref, shadow, blind)
+            member.grad = _shadow_pointer(ref, shadow, blind, in_struct=True)
         return _Packed(structure)
     return argument
 
@@ -125,14 +125,14 @@ def _adjoint(argument: Argument, shadow: Memory, blind: Blind) -> Any:
         structure = argument.copy()
         for path, ref in argument.arrays.items():
             member = field(structure, path)
-            member.data = _shadow_pointer(ref, shadow, blind)
+            member.data = _shadow_pointer(ref, shadow, blind, in_struct=True)
             member.grad = 0
         return _Packed(structure)
     return None
 
 
-def _shadow_pointer(ref: ArrayRef, shadow: Memory | None, blind: Blind) -> int:
-    if shadow is None or not ref.differentiable or blind(ref):
+def _shadow_pointer(ref: ArrayRef, shadow: Memory | None, blind: Blind, in_struct: bool = False) -> int:
+    if shadow is None or not ref.differentiable or blind(ref, in_struct):
         return 0
     return shadow.pointer(ref.device, ref.pointer)
 

@@ -24,6 +24,7 @@ Evaluate = Callable[[Sequence[float]], Sequence[float]]
 _SAFETY = 4.0
 _SHORTEST = 5
 _KINK_SPAN = 7.0
+_FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,11 @@ def steps_for(scalar: type[np.floating]) -> Steps:
     )
 
 
+def sparing(steps: Steps) -> Steps:
+    """Fewer of the same, for functions that take long."""
+    return replace(steps, first=steps.first[:_SHORTEST], tiny=steps.tiny[:1])
+
+
 def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor: float = 0.0) -> Derivative:
     """Derivative at zero of a function of one variable.
 
@@ -174,9 +180,22 @@ def _least_squares(design: Array, y: Array) -> tuple[float, float, float]:
 
 
 def _agrees(found: Derivative, slopes: Mapping[float, float], noise: float) -> bool:
-    """Whether the slopes at all smaller steps could be this value plus noise."""
-    smaller = ((h, slope) for h, slope in slopes.items() if h < found.step)
-    return all(abs(slope - found.value) <= found.error + 6.0 * _SAFETY * noise / h for h, slope in smaller)
+    """Whether the slopes at smaller steps could be this value plus noise: all of them, and the smallest alone.
+
+    Their own scatter tells how noisy they are, and so how far their mean may be off.
+    """
+    smaller = sorted((step for step in slopes if step < found.step), reverse=True)
+    for begin in range(max(1, len(smaller) - _FEWEST + 1)):
+        h = np.array(smaller[begin:])
+        if h.size < 2:
+            break
+        y = np.array([slopes[step] for step in h])
+        weight = float(np.sum(h**2))
+        mean = float(np.sum(h**2 * y)) / weight
+        scatter = float(np.sqrt(np.sum((h * (y - mean)) ** 2) / max(h.size - 1, 1)))
+        if abs(mean - found.value) > found.error + 2.0 * _SAFETY * max(noise, scatter) / np.sqrt(weight):
+            return False
+    return True
 
 
 def _with_order(found: Derivative, slopes: Mapping[float, float], steps: Sequence[float]) -> Derivative:

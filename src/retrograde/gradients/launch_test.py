@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.binding import run_adjoint, run_forward
-from retrograde.gradients.differences import Derivative, Steps, differentiate, steps_for
+from retrograde.gradients.differences import Derivative, Steps, differentiate, sparing, steps_for
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment, Treatment
 from retrograde.trace.arrays import ArrayRef
@@ -74,6 +74,11 @@ class LaunchState:
         """The coarsest floating type among the arrays."""
         kinds = [f.ref.scalar for f in self.fields if f.ref.scalar is not None]
         return max(kinds, key=lambda k: float(np.finfo(k).eps)) if kinds else np.float64
+
+    @property
+    def size(self) -> int:
+        """Number of scalars."""
+        return sum(f.touched.size for f in self.fields)
 
     def weighted(self, weights: Sequence[Float], shifts: Sequence[Float], step: float) -> float:
         """W . f(x + step v)."""
@@ -164,6 +169,8 @@ def _judge(
 ) -> LaunchVerdict:
     worst = LaunchVerdict(None, 0.0, 0.0)
     steps = steps_for(state.scalar)
+    if state.size >= _LARGE:
+        steps = sparing(steps)
     for _ in range(trials):
         weights = [rng.standard_normal(f.written.size) * f.written for f in state.fields]
         shifts = [
@@ -206,7 +213,7 @@ def treatment_of(operation: Operation, before: Memory, rng: np.random.Generator)
     """
     state = LaunchState(operation, before)
     paths = rewritten_paths(operation)
-    trials = 2 if sum(f.touched.size for f in state.fields) < _LARGE else 1
+    trials = 2 if state.size < _LARGE else 1
     first = judge(state, {}, rng, trials)
     if first.passed is not False:
         return Treatment(passed=first.passed, discrepancy=first.discrepancy)

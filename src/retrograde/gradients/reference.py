@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.differences import Derivative, differentiate, steps_for
+from retrograde.gradients.differences import Derivative, differentiate, sparing, steps_for
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
@@ -24,6 +24,8 @@ from retrograde.trace.plan import Injection, Outcome, Plan
 
 Float = npt.NDArray[np.float64]
 _FEW = 6
+_ROUGH, _FINE = 0.1, 1e-3
+_SLOW = 0.02
 
 
 @dataclass(eq=False)
@@ -45,7 +47,7 @@ class Source:
     @property
     def is_slow(self) -> bool:
         """Whether a value takes long enough to be sparing with them."""
-        return self.evaluations > 0 and self.cost / self.evaluations > 0.2
+        return self.evaluations > 0 and self.cost / self.evaluations > _SLOW
 
 
 def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
@@ -79,9 +81,14 @@ def replay_source(life: Life, replay: Replay) -> Source:
     """Values by running the recorded operations again."""
 
     def values(contents: Sequence[Float]) -> list[float]:
-        return [replay.value(life.ref, life.first.index, c) for c in contents]
+        started = time.perf_counter()
+        found = [replay.value(life.ref, life.first.index, c) for c in contents]
+        source.cost += time.perf_counter() - started
+        source.evaluations += len(contents)
+        return found
 
-    return Source(How.REPLAY, values)
+    source = Source(How.REPLAY, values)
+    return source
 
 
 def scale_of(contents: Float) -> Float:
@@ -163,9 +170,9 @@ def measure(
 
     floor = _argument_rounding(contents, probe.vector, rungs, scalar)
     steps = steps_for(scalar)
-    if source.how is How.RE_EXECUTION:
-        steps = replace(steps, more=() if source.is_slow else steps.more, tiny=steps.tiny[:1])
-    derivative = differentiate(function, steps, floor=floor)
+    if source.is_slow:
+        steps = sparing(steps)
+    derivative = differentiate(function, steps, wanted=_ROUGH if source.is_slow else _FINE, floor=floor)
     consumed, taped, ideal = (None if r is None else along(r, probe.vector) for r in rungs)
     return Direction(
         label=probe.label,

@@ -60,9 +60,9 @@ class Policy:
     Attributes:
         stale: Call sites whose writes are not undone: later readers in reverse see what they left.
         stale_own: Call sites of launches whose own writes are not undone for their own adjoint.
-        blind: Identities of array objects that have no adjoint.
+        blind: Array objects that have no adjoint: identity, and whether it concerns the array in structs.
         uncleared: Call sites of fills that do not end the adjoint of what they overwrite.
-        tapes: The only tapes whose operations take part; None for all operations, taped or not.
+        tapes: The only tapes whose operations take part, beside those off any tape; None for all.
         leftovers: Whether gradients found in other buffers than the targets' before backward are kept.
         plain_adjoint: Operation indices of launches whose own adjoint is used although a better one is known.
         skipped: Call sites of operations left out.
@@ -70,7 +70,7 @@ class Policy:
 
     stale: frozenset[Key] = frozenset()
     stale_own: frozenset[Key] = frozenset()
-    blind: frozenset[int] = frozenset()
+    blind: frozenset[tuple[int, bool]] = frozenset()
     uncleared: frozenset[Key] = frozenset()
     tapes: frozenset[int] | None = None
     leftovers: bool = False
@@ -151,7 +151,7 @@ class Sweep:
             return False
         if policy.tapes is None:
             return True
-        return operation.tape in policy.tapes or operation.kind in (Kind.FILL, Kind.HOST_WRITE)
+        return operation.tape is None or operation.tape in policy.tapes
 
     def _seed(self, operation: Operation, shadow: Memory, policy: Policy, targets: tuple[Target, ...]) -> None:
         if operation.backward is not None and policy.leftovers:
@@ -214,14 +214,12 @@ class Sweep:
         truth.undo(early)
         if stale is not truth and operation.site.key not in policy.stale:
             stale.undo(early)
-        rewritten = [u.extent for u in entries]
 
         def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
-            mine = any(e.overlaps(ref.extent) for e in rewritten)
-            return truth if mine and not own else stale
+            return truth if any(u.extent.overlaps(ref.extent) for u in early) else stale
 
-        def blind(ref: ArrayRef) -> bool:
-            return id(ref.array) in policy.blind
+        def blind(ref: ArrayRef, in_struct: bool) -> bool:
+            return (id(ref.array), in_struct) in policy.blind
 
         run_adjoint(call, contents, shadow, blind if policy.blind else None)
         self._roll_back(operation, truth, stale, policy)
@@ -249,7 +247,7 @@ def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> N
     if whole:
         moved = incoming.reshape(of.full_shape) if incoming.shape != of.full_shape else incoming
         shadow.set_values(to, np.zeros(to.full_shape))
-        if id(of.array) not in policy.blind and id(to.array) not in policy.blind:
+        if not _is_blind(call, policy):
             shadow.set_values(of, shadow.values(of) + moved)
         return
     width = int(np.prod(to.inner, dtype=np.int64))
@@ -258,12 +256,16 @@ def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> N
     moved = flat[first:last].copy()
     flat[first:last] = 0.0
     shadow.set_values(to, flat.reshape(to.full_shape))
-    if id(of.array) in policy.blind or id(to.array) in policy.blind:
+    if _is_blind(call, policy):
         return
     outgoing = shadow.values(of).reshape(-1)
     start = call.source_offset * width
     outgoing[start : start + moved.size] += moved
     shadow.set_values(of, outgoing.reshape(of.full_shape))
+
+
+def _is_blind(call: CopyCall, policy: Policy) -> bool:
+    return any((id(ref.array), False) in policy.blind for ref in (call.destination, call.source))
 
 
 def gradient_values(data: Bytes, ref: ArrayRef) -> Float:

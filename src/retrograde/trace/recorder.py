@@ -288,10 +288,12 @@ class Recorder:
 
     def enter(self, tape: Any) -> None:
         """A tape was opened."""
+        self._notice_host_writes()
         self.open_tape = self.tapes.of(tape)
 
     def leave(self) -> None:
         """The open tape was closed."""
+        self._notice_host_writes()
         if self.open_tape is not None:
             self.tapes_closed[self.open_tape] = len(self.operations)
         self.open_tape = None

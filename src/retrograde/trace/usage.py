@@ -37,12 +37,14 @@ class Usage:
         store: Elements are overwritten.
         accumulate: Elements are added to.
         lines: Lines of the kernel's file that store or accumulate.
+        over: Those of them that store after a load of the same array.
     """
 
     load: bool = False
     store: bool = False
     accumulate: bool = False
     lines: tuple[int, ...] = ()
+    over: tuple[int, ...] = ()
 
     @property
     def writes(self) -> bool:
@@ -51,7 +53,10 @@ class Usage:
 
     def __or__(self, other: Usage) -> Usage:
         lines = tuple(sorted({*self.lines, *other.lines}))
-        return Usage(self.load or other.load, self.store or other.store, self.accumulate or other.accumulate, lines)
+        over = tuple(sorted({*self.over, *other.over, *(other.lines if self.load and other.store else ())}))
+        return Usage(
+            self.load or other.load, self.store or other.store, self.accumulate or other.accumulate, lines, over
+        )
 
 
 EVERYTHING = Usage(load=True, store=True, accumulate=True)
@@ -206,7 +211,7 @@ class _Walker(ast.NodeVisitor):
             return
         adds = isinstance(node.op, ast.Add | ast.Sub)
         lines = (self.line(node),)
-        usage = Usage(accumulate=True, lines=lines) if adds else Usage(load=True, store=True, lines=lines)
+        usage = Usage(accumulate=True, lines=lines) if adds else Usage(True, True, False, lines, lines)
         self.note(root[0], usage)
 
     def indices(self, node: ast.expr) -> None:

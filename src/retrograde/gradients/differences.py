@@ -103,7 +103,7 @@ def steps_for(scalar: type[np.floating]) -> Steps:
 
 def sparing(steps: Steps) -> Steps:
     """Fewer of the same, for functions that take long."""
-    return replace(steps, first=steps.first[:_SHORTEST], tiny=steps.tiny[:1])
+    return replace(steps, first=steps.first[: _SHORTEST + 1], more=(), tiny=steps.tiny[:1])
 
 
 def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor: float = 0.0) -> Derivative:
@@ -193,7 +193,8 @@ def _agrees(found: Derivative, slopes: Mapping[float, float], noise: float) -> b
         weight = float(np.sum(h**2))
         mean = float(np.sum(h**2 * y)) / weight
         scatter = float(np.sqrt(np.sum((h * (y - mean)) ** 2) / max(h.size - 1, 1)))
-        if abs(mean - found.value) > found.error + 2.0 * _SAFETY * max(noise, scatter) / np.sqrt(weight):
+        reach = _SAFETY * (2.0 + 12.0 / (h.size - 1)) * max(noise, scatter) / np.sqrt(weight)
+        if abs(mean - found.value) > found.error + reach:
             return False
     return True
 

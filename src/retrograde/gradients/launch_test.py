@@ -94,8 +94,10 @@ class LaunchState:
         for f, w in zip(self.fields, weights, strict=True):
             shadow.set_values(f.ref, w)
 
+        early = [a.ref.extent for a in self.operation.accesses if moments.get(a.path) is Moment.BEFORE]
+
         def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
-            return self.before if moments.get(path) is Moment.BEFORE else self.after
+            return self.before if any(e.overlaps(ref.extent) for e in early) else self.after
 
         run_adjoint(self.call, contents, shadow)
         return tuple(shadow.values(f.ref) for f in self.fields)

@@ -116,8 +116,9 @@ def probes_for(
     if consumed is not None and ideal is not None:
         gap = np.where(np.isfinite(consumed) & np.isfinite(ideal), consumed - ideal, 0.0)
         if np.abs(gap).max(initial=0.0) > 1e-5 * np.abs(ideal[np.isfinite(ideal)]).max(initial=0.0):
-            along = gap * scale
-            probes.append(Probe("where consumed and ideal differ", along / np.abs(along).max() * scale))
+            probes.append(Probe("where consumed and ideal differ", _steepest(gap, scale)))
+        elif np.all(np.isfinite(ideal)) and ideal.any() and ideal.size > _FEW:
+            probes.append(Probe("the gradient", _steepest(ideal, scale)))
     probes.append(Probe("random", rng.standard_normal(contents.shape) * scale))
     size = contents.size
     if size <= _FEW:
@@ -130,6 +131,13 @@ def probes_for(
         vector[element] = scale.reshape(-1)[element]
         probes.append(Probe(f"element {element}", vector.reshape(contents.shape), element))
     return probes[:most]
+
+
+def _steepest(gradient: Float, scale: Float) -> Float:
+    """The direction along which a gradient predicts most, in units of the scale."""
+    weighted = gradient * scale
+    typical = float(np.sqrt(np.mean(np.square(weighted))))
+    return np.clip(weighted / typical, -3.0, 3.0) * scale
 
 
 def _interesting(consumed: Float | None, ideal: Float | None, rng: np.random.Generator, size: int) -> list[int]:

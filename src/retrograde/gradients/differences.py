@@ -62,8 +62,8 @@ class Derivative:
         reach = self.error + slack
         if self.left is not None and self.right is not None:
             low, high = sorted((self.left, self.right))
-            return low - reach <= predicted <= high + reach
-        return abs(predicted - self.value) <= reach
+            return bool(low - reach <= predicted <= high + reach)
+        return bool(abs(predicted - self.value) <= reach)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _fit(run: Sequence[float], slopes: Mapping[float, float], noise: float) -> D
     freedom = len(run) - 3
     level = max(noise, left / np.sqrt(freedom))
     error = _SAFETY * (1.0 + 3.0 / freedom) * level * spread + 0.5 * abs(value - short)
-    return Derivative(value, error, run[-1], level)
+    return Derivative(value, float(error), run[-1], float(level))
 
 
 def _least_squares(design: Array, y: Array) -> tuple[float, float, float]:

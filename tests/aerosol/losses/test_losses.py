@@ -264,3 +264,23 @@ def test_one_target_serves_many_boxes():
 def test_bad_input_is_refused_naming_field_and_unit(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@every_loss
+def test_loss_and_backward_pass_can_be_captured_in_a_graph(name):
+    """Replayed on other numbers, the graph gives their loss and gradient."""
+    loss, _ = LOSSES[name]
+    start = state(requires_grad=True)
+    by_tape(loss, start)
+    seed = wp.ones(BOXES, dtype=wp.float64)
+    with wp.ScopedCapture() as capture:
+        tape = wp.Tape()
+        with tape:
+            value = loss(start)
+        tape.backward(grads={value: seed})
+    other = 0.5 * NUMBER + 1e8
+    start.number.assign(other)
+    start.number.grad.zero_()
+    wp.capture_launch(capture.graph)
+    assert np.array_equal(value.numpy(), loss(state(other)).numpy())
+    assert np.array_equal(start.number.grad.numpy(), loss.gradient(state(other)).numpy())

@@ -63,11 +63,28 @@ def explain(judgement: Judgement) -> Explanation:
     findings += _report(judgement, proven, seeded)
     if not judgement.ideal_holds:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
-    expected = _joint(judgement, proven) if proven else seeded
     if any(s.scale is not None and s.code in {f.code for f in used} for s in in_use):
-        expected = case.ideal
-    remaining = gap(left, expected)
+        remaining = gap(left, case.ideal)
+    else:
+        remaining = _remaining(judgement, left, proven, on_tape, seeded)
     return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
+
+
+def _remaining(
+    judgement: Judgement, left: Float, proven: Sequence[_Proven], suspects: Sequence[Suspect], seeded: Float
+) -> float:
+    """What the proven faults together do not account for.
+
+    A suspect that does nothing alone may still shape what a proven fault does: overwritten contents matter to
+    a wrong adjoint that the right one never reads. So all suspects together are tried as well.
+    """
+    if not proven:
+        return gap(left, seeded)
+    remaining = gap(left, _joint(judgement, proven))
+    if remaining > resolution(judgement.case) and len(suspects) > len(proven):
+        everything = _joint(judgement, [_Proven(s, 0.0) for s in suspects])
+        remaining = min(remaining, gap(left, everything))
+    return remaining
 
 
 def _residual(judgement: Judgement) -> float:

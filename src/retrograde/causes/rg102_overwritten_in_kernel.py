@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.launch_test import rewritten_paths
+from retrograde.gradients.launch_test import multiplies, rewritten_paths
 from retrograde.gradients.sweep import Moment, Policy, Treatment
 from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Operation
@@ -57,9 +57,9 @@ def find(judgement: Judgement) -> list[Suspect]:
 
 
 def _needs_before(operation: Operation, treatment: Treatment) -> bool:
-    if not rewritten_paths(operation):
-        return False
-    return treatment.vjp is not None or Moment.BEFORE in treatment.by_array.values()
+    if Moment.BEFORE in treatment.by_array.values():
+        return True
+    return treatment.vjp is not None and bool(rewritten_paths(operation)) and not multiplies(operation)
 
 
 def _suspect(judgement: Judgement, operation: Operation, treatment: Treatment) -> Suspect:

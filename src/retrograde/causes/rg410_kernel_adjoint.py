@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.launch_test import rewritten_paths
+from retrograde.gradients.launch_test import multiplies, rewritten_paths
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
 
@@ -54,7 +54,10 @@ def find(judgement: Judgement) -> list[Suspect]:
     for operation in judgement.case.window.launches:
         treatment = judgement.case.treatments.get(operation.index)
         call = operation.launch
-        if treatment is None or treatment.vjp is None or call is None or rewritten_paths(operation):
+        if treatment is None or treatment.vjp is None or call is None:
+            continue
+        lines = multiplies(operation)
+        if rewritten_paths(operation) and not lines:
             continue
         if call.kernel.key in found:
             continue
@@ -65,7 +68,7 @@ def find(judgement: Judgement) -> list[Suspect]:
 
         found[key] = Suspect(
             code=CAUSE.code,
-            site=CallSite(call.kernel.adj.filename, int(call.kernel.adj.fun_lineno), key),
+            site=CallSite(call.kernel.adj.filename, lines[0] if lines else int(call.kernel.adj.fun_lineno), key),
             order=operation.index,
             message=(
                 f"The adjoint of kernel {key}, launched at line {operation.site.line}, is not its derivative: tested "

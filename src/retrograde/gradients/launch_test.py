@@ -248,6 +248,11 @@ def rewritten_paths(operation: Operation) -> list[Path]:
     ]
 
 
+def multiplies(operation: Operation) -> tuple[int, ...]:
+    """Lines of the kernel that multiply or divide an array element in place, which Warp does not differentiate."""
+    return tuple(sorted({line for a in operation.accesses for line in a.usage.multiplied}))
+
+
 def numeric_vjp(operation: Operation) -> Callable[[LaunchCall, Memory, Memory], None]:
     """The adjoint of a launch by differences, one scalar at a time."""
 

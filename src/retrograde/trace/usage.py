@@ -38,6 +38,7 @@ class Usage:
         accumulate: Elements are added to.
         lines: Lines of the kernel's file that store or accumulate.
         over: Those of them that store after a load of the same array.
+        multiplied: Those of them that multiply or divide in place.
     """
 
     load: bool = False
@@ -45,6 +46,7 @@ class Usage:
     accumulate: bool = False
     lines: tuple[int, ...] = ()
     over: tuple[int, ...] = ()
+    multiplied: tuple[int, ...] = ()
 
     @property
     def writes(self) -> bool:
@@ -54,9 +56,9 @@ class Usage:
     def __or__(self, other: Usage) -> Usage:
         lines = tuple(sorted({*self.lines, *other.lines}))
         over = tuple(sorted({*self.over, *other.over, *(other.lines if self.load and other.store else ())}))
-        return Usage(
-            self.load or other.load, self.store or other.store, self.accumulate or other.accumulate, lines, over
-        )
+        multiplied = tuple(sorted({*self.multiplied, *other.multiplied}))
+        load, store = self.load or other.load, self.store or other.store
+        return Usage(load, store, self.accumulate or other.accumulate, lines, over, multiplied)
 
 
 EVERYTHING = Usage(load=True, store=True, accumulate=True)
@@ -211,7 +213,7 @@ class _Walker(ast.NodeVisitor):
             return
         adds = isinstance(node.op, ast.Add | ast.Sub)
         lines = (self.line(node),)
-        usage = Usage(accumulate=True, lines=lines) if adds else Usage(True, True, False, lines, lines)
+        usage = Usage(accumulate=True, lines=lines) if adds else Usage(True, True, False, lines, lines, lines)
         self.note(root[0], usage)
 
     def indices(self, node: ast.expr) -> None:

@@ -17,6 +17,7 @@ from retrograde.causes.finding import Finding
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives
+from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.request import AuditRequest
 from retrograde.trace.observer import Observer
@@ -100,7 +101,7 @@ class _Conductor:
         self.deliver = deliver
         self.started = time.monotonic()
         self.wanted = request.iterations or _ITERATIONS
-        self.snapshots = Snapshots()
+        self.snapshots = Snapshots(otherwise=FreshProcesses(request, os.getcwd()).run)
         self.recorder = Recorder(self._boundary)
         self.observer = Observer(self.recorder)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import ctypes
-import fcntl
 import io
 import os
 import pickle
@@ -22,7 +21,7 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,10 @@ from retrograde.trace.plan import Outcome, Plan
 from retrograde.trace.recorder import Recorder
 from retrograde.trace.warp_api import wp
 
-_DIED = Outcome(failure="the re-executed program died")
+DIED = Outcome(failure="the re-executed program died")
+TOO_LONG = Outcome(failure="a re-execution took too long")
+
+Run = Callable[[Sequence[Plan], int, float], list[Outcome]]
 
 
 def can_fork() -> bool:
@@ -65,7 +67,7 @@ class Snapshot:
         """
         _send(self.requests, (list(plans), workers, limit))
         reply = _receive(self.replies)
-        return reply if reply is not None else [_DIED for _ in plans]
+        return reply if reply is not None else [DIED for _ in plans]
 
     def close(self) -> None:
         """End the copy."""
@@ -79,13 +81,18 @@ class Snapshot:
 
 
 class Snapshots:
-    """The snapshots of one program."""
+    """The snapshots of one program.
 
-    def __init__(self, most: int = 6) -> None:
+    Args:
+        most: How many to keep.
+        otherwise: Runs plans where no snapshot can be used.
+    """
+
+    def __init__(self, most: int = 6, otherwise: Run | None = None) -> None:
         self._snapshots: list[Snapshot] = []
         self._most = most
         self._scratch = tempfile.mkdtemp(prefix="retrograde-")
-        self.reason: str | None = None
+        self._otherwise = otherwise
 
     def take(self, recorder: Recorder) -> None:
         """Take a snapshot before the call that the recorder has just been told of.
@@ -95,7 +102,6 @@ class Snapshots:
         if len(self._snapshots) >= self._most:
             return
         if not can_fork():
-            self.reason = "the process cannot be forked here"
             return
         request_read, request_write = os.pipe()
         reply_read, reply_write = os.pipe()
@@ -116,10 +122,12 @@ class Snapshots:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _serve(recorder, request_read, reply_write, self._scratch)
 
-    def before(self, ordinal: int) -> Snapshot | None:
-        """The latest snapshot that waits no later than a call."""
+    def runner(self, ordinal: int) -> Run | None:
+        """How to re-execute up to and beyond a call: from the latest snapshot before it, else from the start."""
         usable = [s for s in self._snapshots if s.ordinal <= ordinal]
-        return max(usable, key=lambda s: s.ordinal, default=None)
+        if not usable:
+            return self._otherwise
+        return max(usable, key=lambda s: s.ordinal).run
 
     def close(self) -> None:
         """End all copies."""
@@ -137,7 +145,7 @@ def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> Non
             os._exit(0)
         plans: list[Plan] = request[0]
         workers, limit = int(request[1]), float(request[2])
-        outcomes: list[Outcome] = [_DIED] * len(plans)
+        outcomes: list[Outcome] = [DIED] * len(plans)
         waiting = list(enumerate(plans))
         running: dict[int, tuple[int, int, float]] = {}
         while waiting or running:
@@ -164,7 +172,7 @@ def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]
     for read in ready:
         position, process, _ = running.pop(read)
         reply = _receive(read)
-        outcomes[position] = reply if reply is not None else _DIED
+        outcomes[position] = reply if reply is not None else DIED
         os.close(read)
         os.waitpid(process, 0)
     now = time.monotonic()
@@ -173,7 +181,7 @@ def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             os.close(read)
-            outcomes[position] = Outcome(failure="a re-execution took too long")
+            outcomes[position] = TOO_LONG
             del running[read]
 
 
@@ -196,17 +204,19 @@ def _die_with_parent() -> None:
             ctypes.CDLL(None).prctl(1, int(signal.SIGKILL))
 
 
-def detach_from_world(scratch: str) -> None:
+def detach_from_world(scratch: str, keep: tuple[int, ...] = ()) -> None:
     """Keep a re-execution's output away from the program's streams and files.
 
     Args:
         scratch: Folder for private copies of the files that it writes.
+        keep: Descriptors to leave alone.
     """
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     for descriptor in _open_files():
-        _detach(descriptor)
+        if descriptor not in keep:
+            _detach(descriptor)
     _redirect_writes(scratch)
 
 
@@ -221,6 +231,8 @@ def _detach(descriptor: int) -> None:
     """Give an open file an offset of its own, and send what is written to it nowhere."""
     if descriptor <= 2:
         return
+    import fcntl  # not on every system; where it is not, there is no /proc to list files either
+
     with contextlib.suppress(OSError):
         path = os.readlink(f"/proc/self/fd/{descriptor}")
         if not os.path.isfile(path):

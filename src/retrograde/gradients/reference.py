@@ -26,6 +26,7 @@ Float = npt.NDArray[np.float64]
 _FEW = 6
 _ROUGH, _FINE = 0.1, 1e-3
 _SLOW = 0.02
+_WORKERS = 2
 
 
 @dataclass(eq=False)
@@ -51,9 +52,9 @@ class Source:
 
 
 def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
-    """Values by running the user's own program again; None where no snapshot can be used."""
-    snapshot = snapshots.before(life.first.ordinal)
-    if snapshot is None:
+    """Values by running the user's own program again; None where that cannot be done."""
+    run = snapshots.runner(life.first.ordinal)
+    if run is None:
         return None
     scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
 
@@ -66,7 +67,7 @@ def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: 
             for c in contents
         ]
         started = time.perf_counter()
-        outcomes: list[Outcome] = snapshot.run(plans, workers=2, limit=limit)
+        outcomes: list[Outcome] = run(plans, _WORKERS, limit)
         source.cost += time.perf_counter() - started
         source.evaluations += len(plans)
         for outcome in outcomes:

@@ -1,0 +1,104 @@
+"""Re-execution in a fresh process, from the program's beginning: where this one cannot be forked.
+
+Slower than a snapshot by the program's own way to the loss, and the only way where a CUDA context is open.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrograde.gradients.execution import DIED, TOO_LONG, detach_from_world
+from retrograde.request import AuditRequest
+from retrograde.trace.observer import Observer
+from retrograde.trace.plan import Outcome, Plan
+from retrograde.trace.program import execute
+from retrograde.trace.recorder import Recorder
+
+_ORDER = "order.pickle"
+_OUTCOME = "outcome.pickle"
+
+
+@dataclass(frozen=True)
+class FreshProcesses:
+    """Runs plans in processes of their own.
+
+    Attributes:
+        request: The program.
+        folder: Working folder to run it in.
+    """
+
+    request: AuditRequest
+    folder: str
+
+    def run(self, plans: Sequence[Plan], workers: int, limit: float) -> list[Outcome]:
+        """Re-execute several plans, some side by side.
+
+        Args:
+            plans: What to do.
+            workers: How many at once.
+            limit: Time allowed for each [s].
+        """
+        outcomes: list[Outcome] = []
+        with tempfile.TemporaryDirectory(prefix="retrograde-") as root:
+            for begin in range(0, len(plans), workers):
+                folders = [Path(root) / str(n) for n in range(begin, min(begin + workers, len(plans)))]
+                running = [
+                    _start(folder, self, plan)
+                    for folder, plan in zip(folders, plans[begin : begin + workers], strict=True)
+                ]
+                deadline = time.monotonic() + limit
+                outcomes += [_finish(p, f, deadline) for p, f in zip(running, folders, strict=True)]
+        return outcomes
+
+
+def _start(folder: Path, how: FreshProcesses, plan: Plan) -> subprocess.Popen[bytes]:
+    folder.mkdir()
+    (folder / _ORDER).write_bytes(pickle.dumps((how.request, plan)))
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "retrograde.gradients.rerun", str(folder)],
+        cwd=how.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _finish(process: subprocess.Popen[bytes], folder: Path, deadline: float) -> Outcome:
+    try:
+        process.wait(timeout=max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return TOO_LONG
+    result = folder / _OUTCOME
+    return pickle.loads(result.read_bytes()) if result.is_file() else DIED
+
+
+def main() -> None:
+    """Carry out the order that lies in a folder; the process ends at the plan's last term."""
+    folder = Path(sys.argv[1])
+    request, plan = pickle.loads((folder / _ORDER).read_bytes())
+    result = os.open(folder / _OUTCOME, os.O_WRONLY | os.O_CREAT, 0o600)
+    recorder = Recorder(lambda recorder: None)
+
+    def finish(outcome: Outcome) -> None:
+        os.write(result, pickle.dumps(outcome))
+        os._exit(0)
+
+    recorder.plan, recorder.finish = plan, finish
+    detach_from_world(str(folder), keep=(result,))
+    Observer(recorder).install()
+    execute(request.script, request.module, request.args)
+    finish(Outcome(failure="the program ended before its backward pass"))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ import numpy as np
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, gap, resolution
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.lives import assembled
 from retrograde.gradients.sweep import Policy, gradient_values
 from retrograde.trace.callsite import NOWHERE, CallSite
 
@@ -58,7 +59,7 @@ def _own(judgement: Judgement) -> list[Suspect]:
     first = life.backwards[0].backward
     if gradient is None or first is None or life.consumed is None or life.taped is None:
         return []
-    before = first.before.get(gradient)
+    before = assembled(first.before, gradient)
     if before is None or not before.any() or gap(life.consumed, life.taped) > resolution(judgement.case):
         return []
     old = gradient_values(before, life.ref)

@@ -96,7 +96,7 @@ def _flat(values: Float | None) -> Float | None:
 
 def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
     """Compute the ideal gradient of a life."""
-    window = Window(recording, life.first.index, life.last)
+    window = Window(recording, life.first.index, life.last, life.ref)
     start = window.contents_before(life.first.index)
     treatments = find_treatments(window, rng)
     case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0))

@@ -7,7 +7,7 @@ update ends the life. Accumulating gradients over several backward passes withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -298,11 +298,23 @@ def _taped(ref: ArrayRef, backwards: Sequence[Operation], readings: Sequence[Rea
         limits = [r.operation.index for r in readings]
         ends = [max((b for b in backwards if b.index < limit), key=lambda b: b.index) for limit in limits]
     found = [
-        gradient_values(b.backward.taped[gradient], ref)
+        gradient_values(data, ref)
         for b in ends
-        if b.backward is not None and gradient in b.backward.taped
+        if b.backward is not None and (data := assembled(b.backward.taped, gradient)) is not None
     ]
     return sum(found[1:], found[0]) if found else None
+
+
+def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
+    """A buffer put together from pieces of it; what no piece holds is zero. None where no piece lies in it."""
+    data = np.zeros(whole.size, dtype=np.uint8)
+    found = False
+    for extent, piece in pieces.items():
+        if extent.overlaps(whole):
+            low, high = max(extent.low, whole.low), min(extent.high, whole.high)
+            data[low - whole.low : high - whole.low] = piece[low - extent.low : high - extent.low]
+            found = True
+    return data if found else None
 
 
 def _consumed(
@@ -359,12 +371,9 @@ def _search_start(recording: Recording, ref: ArrayRef, start: int, limit: int) -
 
 def _read_values(operation: Operation, gradient: Extent, ref: ArrayRef) -> Float:
     """What an operation read of a gradient buffer; parts it did not read are zero."""
-    values = np.zeros(gradient.size, dtype=np.uint8)
-    for extent, data in operation.gradients.items():
-        if extent.overlaps(gradient):
-            low, high = max(extent.low, gradient.low), min(extent.high, gradient.high)
-            values[low - gradient.low : high - gradient.low] = data[low - extent.low : high - extent.low]
-    return gradient_values(values, ref)
+    data = assembled(operation.gradients, gradient)
+    assert data is not None
+    return gradient_values(data, ref)
 
 
 def _counted(

@@ -100,7 +100,7 @@ class Memory:
     def read(self, extent: Extent) -> Bytes:
         """A copy of the bytes of a range."""
         here = self.here(extent)
-        if here is None:
+        if here is None or not self.covers(extent):
             raise KeyError(f"{extent} is not in this copy of memory")
         return read_bytes(here)
 

@@ -19,11 +19,13 @@ class Window:
     Attributes:
         recording: The whole recording.
         first, last: Indices of its first and last operation.
+        parameter: The array whose gradient is sought; it may be read in pieces.
     """
 
     recording: Recording
     first: int
     last: int
+    parameter: ArrayRef
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
@@ -36,6 +38,7 @@ class Window:
         return merge(ref.extent for ref in self._refs())
 
     def _refs(self) -> Iterator[ArrayRef]:
+        yield self.parameter
         for operation in self.operations:
             for access in operation.accesses:
                 yield access.ref

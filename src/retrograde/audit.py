@@ -101,6 +101,7 @@ class _Conductor:
         self.deliver = deliver
         self.started = time.monotonic()
         self.wanted = request.iterations or _ITERATIONS
+        self.looked_at = 0
         self.snapshots = Snapshots(otherwise=FreshProcesses(request, os.getcwd()).run)
         self.recorder = Recorder(self._boundary)
         self.observer = Observer(self.recorder)
@@ -121,7 +122,7 @@ class _Conductor:
 
     def _boundary(self, recorder: Recorder) -> None:
         """An iteration may be beginning: enough seen, or one more snapshot."""
-        if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough():
+        if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough(recorder):
             self.observer.remove()
             self.deliver(self._conclude_safely())
             self.snapshots.close()
@@ -139,7 +140,11 @@ class _Conductor:
             reason = f"The audit itself failed: {type(error).__name__}: {error}"
             return self._result(Verdict.UNDECIDED, reason, time.monotonic() - self.started)
 
-    def _seen_enough(self) -> bool:
+    def _seen_enough(self, recorder: Recorder) -> bool:
+        """Whether some parameter has lived often enough; asked again only when the recording has grown."""
+        if len(recorder.operations) < 1.2 * self.looked_at:
+            return False
+        self.looked_at = len(recorder.operations)
         lives = find_lives(self.recorder.result())
         by_name: dict[str, int] = {}
         for life in lives:

@@ -338,6 +338,7 @@ def _consumed(
     ]
     if not readings:
         return (), None, None
+    readings = _untransformed(recording, gradient, backwards[-1].index, readings)
     counted = _counted(recording, gradient, backwards, readings)
     consumed = sum((r.values for r in counted[1:]), counted[0].values)
     last = counted[-1].operation
@@ -374,6 +375,29 @@ def _read_values(operation: Operation, gradient: Extent, ref: ArrayRef) -> Float
     data = assembled(operation.gradients, gradient)
     assert data is not None
     return gradient_values(data, ref)
+
+
+def _untransformed(recording: Recording, gradient: Extent, backward: int, readings: list[Reading]) -> list[Reading]:
+    """Readings up to the first that changes the gradient on purpose: what clips or scales it consumed it."""
+    for position, reading in enumerate(readings):
+        operation = reading.operation
+        if operation.index > backward and _is_transformed_after(recording, gradient, operation):
+            return readings[: position + 1]
+    return readings
+
+
+def _is_transformed_after(recording: Recording, gradient: Extent, reading: Operation) -> bool:
+    """Whether a reading also writes the buffer, or the host then writes it with something else than zeros."""
+    if any(a.usage.writes and a.usage.load and a.ref.extent.overlaps(gradient) for a in reading.accesses):
+        return True
+    if reading.kind is not Kind.HOST_READ:
+        return False
+    for operation in recording.operations[reading.index + 1 :]:
+        if not any(a.ref.extent.overlaps(gradient) for a in operation.accesses):
+            continue
+        written = operation.kind is Kind.HOST_WRITE and operation.data is not None
+        return written and bool(operation.data is not None and operation.data.any())
+    return False
 
 
 def _counted(

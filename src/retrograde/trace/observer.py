@@ -16,6 +16,17 @@ from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.warp_api import context, tape, types, wp
 
 Call = Callable[..., Any]
+_LAUNCH_OPTIONS = (
+    "adj_inputs",
+    "adj_outputs",
+    "device",
+    "stream",
+    "adjoint",
+    "record_tape",
+    "record_cmd",
+    "max_blocks",
+    "block_dim",
+)
 
 
 class Observer:
@@ -42,6 +53,7 @@ class Observer:
         for cls in (types.array, types.indexedarray):
             if "numpy" in vars(cls):
                 self._patch(cls, "numpy", self._host_read)
+        self._patch_property(types.array, "__array_interface__", self._interface_read)
         self._patch(types.array, "assign", self._assign)
         for name, wrapper in (
             ("__enter__", self._tape_enter),
@@ -65,6 +77,11 @@ class Observer:
         original = vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)
         self._saved.append((owner, name, original))
         setattr(owner, name, functools.wraps(original)(wrapper(original)))
+
+    def _patch_property(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
+        original: Any = vars(owner)[name]
+        self._saved.append((owner, name, original))
+        setattr(owner, name, property(wrapper(original.fget)))
 
     def _patch_function(self, name: str, wrapper: Callable[[Call], Call]) -> None:
         original = getattr(context, name, None)
@@ -98,14 +115,15 @@ class Observer:
 
     def _launch(self, original: Call) -> Call:
         def launch(kernel: Any, dim: Any, inputs: Any = (), outputs: Any = (), *args: Any, **kwargs: Any) -> Any:
-            if self._depth or kwargs.get("adjoint") or (len(args) > 4 and args[4]):
+            options = dict(zip(_LAUNCH_OPTIONS, args, strict=False)) | kwargs
+            if self._depth or options.get("adjoint"):
                 return original(kernel, dim, inputs, outputs, *args, **kwargs)
             values = [*inputs, *outputs]
-            if kwargs.get("record_cmd"):
+            if options.get("record_cmd"):
                 command = original(kernel, dim, inputs, outputs, *args, **kwargs)
                 self._remember(command, kernel, values)
                 return command
-            pending = self._begin_launch(kernel, dim, values, kwargs)
+            pending = self._begin_launch(kernel, dim, values, options)
             with self._inside():
                 result = original(kernel, dim, inputs, outputs, *args, **kwargs)
             self._name_caller(pending)
@@ -243,6 +261,19 @@ class Observer:
             return view
 
         return numpy
+
+    def _interface_read(self, original: Call) -> Call:
+        """`np.asarray(array)` reads without `numpy()`."""
+
+        def interface(array: Any) -> Any:
+            pending = None if self._depth else self._tell(self.recorder.host_read, array)
+            with self._inside():
+                result = original(array)
+            if pending is not None:
+                self._tell(self.recorder.host_read_done, pending, None)
+            return result
+
+        return interface
 
     def _assign(self, original: Call) -> Call:
         def assign(array: Any, src: Any) -> Any:

@@ -17,6 +17,7 @@ from retrograde.causes.finding import Finding
 from retrograde.causes.intervention import Suspect, gap, place, resolution
 from retrograde.causes.registry import all_finders, all_remarkers, find_cause
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.lives import fresh_gradient
 from retrograde.gradients.sweep import IDEAL
 
 Float = npt.NDArray[np.float64]
@@ -59,7 +60,7 @@ def explain(judgement: Judgement) -> Explanation:
             left = suspect.repaired
     seeded = case.sweep(IDEAL, used_seeds=True)
     error = max(gap(consumed, case.ideal), 1e-300)
-    proven = _tape_faults(judgement, on_tape, seeded)
+    proven = _borne_out(judgement, _tape_faults(judgement, on_tape, seeded), seeded)
     findings += _report(judgement, proven, seeded)
     if not judgement.ideal_holds:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
@@ -144,6 +145,23 @@ def _tape_faults(judgement: Judgement, suspects: Sequence[Suspect], seeded: Floa
         if effect > noise:
             proven.append(_Proven(suspect, effect))
     return sorted(proven, key=lambda p: p.suspect.order)
+
+
+def _borne_out(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -> list[_Proven]:
+    """Those of the proven that the tape's own gradient shows: put back, they must not lead away from it."""
+    taped = fresh_gradient(judgement.case.life)
+    if taped is None or not proven:
+        return list(proven)
+    noise = resolution(judgement.case)
+    if gap(taped, seeded) <= noise:
+        return []
+    kept = list(proven)
+    for p in proven:
+        others = [q for q in kept if q is not p]
+        without = gap(_joint(judgement, others), taped) if others else gap(seeded, taped)
+        if without < gap(_joint(judgement, kept), taped) - noise:
+            kept = others
+    return kept
 
 
 def _joint(judgement: Judgement, proven: Sequence[_Proven]) -> Float:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrograde.gradients.ladder import Case
-from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import CallSite
-from retrograde.trace.operations import Access, Kind, Operation, Recording
+from retrograde.trace.extents import read_bytes
+from retrograde.trace.operations import Access, Kind, Operation
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +85,10 @@ def _next_contents(case: Case, writer: Operation, ref: ArrayRef) -> np.ndarray |
                 return entry.data
             if entry.extent.overlaps(extent):
                 return None
-    from retrograde.trace.extents import read_bytes
-
     return read_bytes(extent)
 
 
-def route_of(recording: Recording, overwrite: Overwrite) -> str:
+def route_of(overwrite: Overwrite) -> str:
     """By which route the write came."""
     write, read, writer = overwrite.access, overwrite.read, overwrite.writer
     if writer.route is not None:
@@ -104,18 +103,6 @@ def route_of(recording: Recording, overwrite: Overwrite) -> str:
         return "field of a struct"
     if write.ref.array is read.ref.array:
         return "same array"
-    if _is_view(write.ref.array, read.ref.array):
+    if root_of(write.ref.array) is root_of(read.ref.array):
         return "view or slice"
-    del recording
     return "another array on the same memory"
-
-
-def _is_view(a: object, b: object) -> bool:
-    return _root(a) is _root(b)
-
-
-def _root(array: object) -> object:
-    parent = getattr(array, "_ref", None)
-    while parent is not None and hasattr(parent, "ptr"):
-        array, parent = parent, getattr(parent, "_ref", None)
-    return array

@@ -71,7 +71,7 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
         ).replace("  ", " "),
         fix=f"Write to an array of its own instead of {name}.",
         array=name,
-        route=route_of(recording, overwrite),
+        route=route_of(overwrite),
         switch_off=switch_off,
         evidence={"reader_line": overwrite.reader.site.line, "reader": overwrite.reader.label},
     )

@@ -10,6 +10,7 @@ from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
+from retrograde.trace.arrays import root_of
 from retrograde.trace.operations import Access, Kind, Operation
 
 CAUSE = Cause(
@@ -39,8 +40,9 @@ def find(judgement: Judgement) -> list[Suspect]:
     case = judgement.case
     groups: dict[tuple[str, int, int] | int, list[tuple[Operation, Access, str]]] = {}
     for operation, access, route in _between(case):
-        site = case.recording.sites.get(id(access.ref.array))
-        key = site.key if site is not None else id(access.ref.array)
+        root = root_of(access.ref.array)
+        site = case.recording.sites.get(id(root))
+        key = site.key if site is not None else id(root)
         groups.setdefault(key, []).append((operation, access, route))
     return [_suspect(case, members) for members in groups.values()]
 
@@ -91,8 +93,9 @@ def _blind_route(operation: Operation, access: Access) -> str | None:
 def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspect:
     operation, access, route = members[0]
     identities = frozenset((id(a.ref.array), len(a.path) > 1) for _, a, _ in members)
-    name = case.recording.name(access.ref)
-    site = case.recording.sites.get(id(access.ref.array), operation.site)
+    root = root_of(access.ref.array)
+    name = case.recording.names.get(id(root), case.recording.name(access.ref))
+    site = case.recording.sites.get(id(root), operation.site)
 
     def switch_off(policy: Policy) -> Policy:
         return policy.without(blind=policy.blind | identities)

@@ -62,7 +62,7 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
                 ),
                 fix=CAUSE.fix,
                 array=name,
-                route=route_of(case.recording, overwrite),
+                route=route_of(overwrite),
             )
     return list(found.values())
 

@@ -33,6 +33,7 @@ Float = npt.NDArray[np.float64]
 _OTHER_STEPS = 0.618
 _ANCHOR = 0.1
 _ENOUGH = 2
+_ARRAYS_IN_STRUCTS = "arrays inside arrays of structs"
 _CLEAR = 20.0
 
 
@@ -123,7 +124,9 @@ class _Choice:
 def _choose_source(case: Case, means: Means) -> _Choice:
     """Replay where it gives the very values that the program itself gives when run again, else the program."""
     replay = Replay(case.window, case.objective.seeds)
-    unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
+    unobserved = (_ARRAYS_IN_STRUCTS,)
+    if case.window.replayable:
+        unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
     again = re_execution(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
     if again is None:
         if unobserved:

@@ -145,7 +145,11 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
     treatments: dict[int, Treatment] = {}
     for operation in reversed(window.operations):
         memory.undo(window.undo(operation.index))
-        if operation.launch is None or not any(a.ref.differentiable for a in operation.accesses):
+        if (
+            operation.launch is None
+            or operation.launch.opaque
+            or not any(a.ref.differentiable for a in operation.accesses)
+        ):
             continue
         if not every and not rewritten_paths(operation):
             continue

@@ -305,6 +305,16 @@ def _taped(ref: ArrayRef, backwards: Sequence[Operation], readings: Sequence[Rea
     return sum(found[1:], found[0]) if found else None
 
 
+def fresh_gradient(life: Life) -> Float | None:
+    """What the life's own backward passes added to the gradient buffer; None where that was not seen."""
+    gradient = life.ref.gradient_extent
+    first = life.backwards[0].backward
+    if life.taped is None or gradient is None or first is None or len(life.readings) > 1:
+        return None
+    before = assembled(first.before, gradient)
+    return life.taped if before is None else life.taped - gradient_values(before, life.ref)
+
+
 def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
     """A buffer put together from pieces of it; what no piece holds is zero. None where no piece lies in it."""
     data = np.zeros(whole.size, dtype=np.uint8)

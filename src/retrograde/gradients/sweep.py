@@ -6,7 +6,7 @@ property that makes the result ideal can be switched off alone (`Policy`): that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -147,7 +147,7 @@ class Sweep:
     # -- one operation -----------------------------------------------------------------------------
 
     def _takes_part(self, operation: Operation, policy: Policy) -> bool:
-        if operation.site.key in policy.skipped:
+        if operation.site.key in policy.skipped or (operation.launch is not None and operation.launch.opaque):
             return False
         if policy.tapes is None:
             return True
@@ -155,21 +155,21 @@ class Sweep:
 
     def _seed(self, operation: Operation, shadow: Memory, policy: Policy, targets: tuple[Target, ...]) -> None:
         if operation.backward is not None and policy.leftovers:
-            own = {t.ref.gradient for t in targets}
+            own = [e for t in targets if (e := t.ref.gradient_extent) is not None]
             self._leave(operation.backward.leftovers, operation, shadow, own)
         for term in self.seeds:
             if term.index == operation.index:
                 shadow.set_values(term.ref, shadow.values(term.ref) + term.weights)
 
     def _leave(
-        self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory, own: set[int | None]
+        self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory, own: Sequence[Extent]
     ) -> None:
         """Put the gradients that lay in the buffers into the shadow, but for those of the targets themselves."""
-        seen: set[int] = {low for low in own if low is not None}
+        seen: set[int] = set()
         loss = operation.backward.loss if operation.backward is not None else None
         for ref in self._taped_refs(operation.tape):
             extent = ref.gradient_extent
-            if extent is None or extent.low in seen or extent not in leftovers:
+            if extent is None or extent.low in seen or extent not in leftovers or any(extent.overlaps(e) for e in own):
                 continue
             if loss is not None and loss.gradient == extent.low:
                 continue

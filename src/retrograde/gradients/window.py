@@ -78,3 +78,8 @@ class Window:
     def launches(self) -> tuple[Operation, ...]:
         """The launches among the operations."""
         return tuple(o for o in self.operations if o.kind is Kind.LAUNCH)
+
+    @property
+    def replayable(self) -> bool:
+        """Whether all launches can run on other memory."""
+        return not any(o.launch.opaque for o in self.launches if o.launch is not None)

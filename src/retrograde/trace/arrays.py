@@ -136,3 +136,17 @@ def element(dtype: Any) -> tuple[type[np.floating[Any]] | None, tuple[int, ...]]
     scalar = getattr(dtype, "_wp_scalar_type_", dtype)
     inner = tuple(int(n) for n in getattr(dtype, "_shape_", ()))
     return _FLOAT_SCALARS.get(scalar), inner
+
+
+def root_of(array: Any) -> Any:
+    """The array that a view, a slice of a slice or a reshaped array looks into; itself where it is none of them."""
+    parent = getattr(array, "_ref", None)
+    while isinstance(parent, wp.array):
+        array, parent = parent, getattr(parent, "_ref", None)
+    return array
+
+
+def holds_arrays(array: Any) -> bool:
+    """Whether the elements are structs with arrays in them, which a copy of the memory still points to."""
+    variables: dict[str, Any] = getattr(array.dtype, "vars", None) or {}
+    return any(wp.types.is_array(v.type) for v in variables.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.warp_api import context, tape, types, wp
@@ -79,9 +79,9 @@ class Observer:
         setattr(owner, name, functools.wraps(original)(wrapper(original)))
 
     def _patch_property(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original: Any = vars(owner)[name]
+        original = cast("property", vars(owner)[name])
         self._saved.append((owner, name, original))
-        setattr(owner, name, property(wrapper(original.fget)))
+        setattr(owner, name, property(wrapper(cast("Call", original.fget))))
 
     def _patch_function(self, name: str, wrapper: Callable[[Call], Call]) -> None:
         original = getattr(context, name, None)
@@ -123,7 +123,7 @@ class Observer:
                 command = original(kernel, dim, inputs, outputs, *args, **kwargs)
                 self._remember(command, kernel, values)
                 return command
-            pending = self._begin_launch(kernel, dim, values, options)
+            pending = self._tell(self._begin_launch, kernel, dim, values, options)
             with self._inside():
                 result = original(kernel, dim, inputs, outputs, *args, **kwargs)
             self._name_caller(pending)
@@ -137,8 +137,7 @@ class Observer:
             return None
         stream = options.get("stream")
         device = stream.device if stream is not None else wp.get_device(options.get("device"))
-        return self._tell(
-            self.recorder.launch,
+        return self.recorder.launch(
             resolved(kernel, values),
             dim,
             values,
@@ -165,25 +164,29 @@ class Observer:
     def _remember(self, command: Any, kernel: Any, values: list[Any]) -> None:
         self._launch_arguments[id(command)] = (command, values)
 
+    def _begin_command(self, command: Any) -> Pending | None:
+        values = getattr(command, "fwd_args", None)
+        if values is None:
+            values = self._launch_arguments.get(id(command), (None, None))[1]
+        if values is None:
+            self.recorder.notes.append(f"A recorded launch of {command.kernel.key} whose arguments were not seen.")
+            return None
+        bounds = command.bounds
+        return self.recorder.launch(
+            command.kernel,
+            tuple(bounds.shape[: getattr(bounds, "ndim", len(bounds.shape))]),
+            list(values),
+            str(command.device.alias),
+            taped=False,
+            max_blocks=command.max_blocks,
+            block_dim=command.block_dim,
+        )
+
     def _recorded_launch(self, original: Call) -> Call:
         def launch(command: Any, *args: Any, **kwargs: Any) -> Any:
             if self._depth or command.adjoint:
                 return original(command, *args, **kwargs)
-            values = getattr(command, "fwd_args", None)
-            if values is None:
-                values = self._launch_arguments.get(id(command), (None, None))[1]
-            pending = None
-            if values is not None:
-                pending = self._tell(
-                    self.recorder.launch,
-                    command.kernel,
-                    tuple(command.bounds.shape[: command.bounds.ndim]),
-                    list(values),
-                    str(command.device.alias),
-                    taped=False,
-                    max_blocks=command.max_blocks,
-                    block_dim=command.block_dim,
-                )
+            pending = self._tell(self._begin_command, command)
             with self._inside():
                 result = original(command, *args, **kwargs)
             self._finish_launch(pending)

@@ -55,7 +55,7 @@ class LaunchCall:
         arguments: All arguments in order.
         max_blocks, block_dim: As given.
         random: Whether the kernel draws random numbers.
-        exact: Whether the usage of the arguments is known exactly.
+        opaque: Whether it reaches arrays that are not among its arguments, so that it cannot run on other memory.
     """
 
     kernel: Any
@@ -65,7 +65,7 @@ class LaunchCall:
     max_blocks: int = 0
     block_dim: int | None = None
     random: bool = False
-    exact: bool = True
+    opaque: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from retrograde.trace.arguments import arrays_of, freeze
-from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.arrays import ArrayRef, describe, holds_arrays, root_of
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
@@ -164,7 +164,8 @@ class Recorder:
             for position, path, ref in arrays_of(frozen, labels)
         )
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
-        pending.call = LaunchCall(kernel, dim, frozen, device, random=usage.random, exact=usage.exact, **options)
+        opaque = any(holds_arrays(a.ref.array) for a in accesses)
+        pending.call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
         return pending
 
     def copy(self, destination: Any, source: Any, offsets: tuple[int, int], count: int, taped: bool) -> Pending | None:
@@ -406,10 +407,11 @@ class Recorder:
         gradient = ref.gradient_extent
         if gradient is not None:
             self._gradients[gradient.low] = gradient
-        if id(ref.array) not in self.names and frame is not None:
-            name = name_of(ref.array, frame)
-            if name is not None:
-                self.names[id(ref.array)] = name
+        for array in (ref.array, root_of(ref.array)):
+            if id(array) not in self.names and frame is not None:
+                name = name_of(array, frame)
+                if name is not None:
+                    self.names[id(array)] = name
 
     # -- re-execution ------------------------------------------------------------------------------
 

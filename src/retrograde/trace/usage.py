@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from retrograde.trace.warp_api import wp
+from retrograde.trace.warp_api import context, wp
 
 _ACCUMULATING = frozenset({"atomic_add", "atomic_sub", "tile_atomic_add"})
 _ATOMIC = frozenset({"atomic_min", "atomic_max", "atomic_cas", "atomic_exch", "atomic_and", "atomic_or", "atomic_xor"})
@@ -66,14 +66,24 @@ EVERYTHING = Usage(load=True, store=True, accumulate=True)
 
 @dataclass(frozen=True)
 class KernelUsage:
-    """Usage of every array of a kernel by the path to it: ("x",) or ("body", "velocity")."""
+    """Usage of every array of a kernel by the path to it: ("x",) or ("body", "velocity").
+
+    Attributes:
+        arrays: The usages.
+        random: Whether random numbers are drawn.
+        exact: Whether every access could be followed to an argument.
+        returns_array: Whether a function hands back one of its arrays, or a row of one.
+    """
 
     arrays: Mapping[Path, Usage]
     random: bool
     exact: bool
+    returns_array: bool = False
 
     def of(self, path: Path) -> Usage:
         """Usage of the array at a path; the longest known prefix answers for what lies below it."""
+        if not self.exact:
+            return EVERYTHING
         for length in range(len(path), 0, -1):
             found = self.arrays.get(path[:length])
             if found is not None:
@@ -104,7 +114,7 @@ class _Reader:
         definition = adjoint.tree.body[0]
         for statement in definition.body:
             walker.visit(statement)
-        usage = KernelUsage(dict(walker.arrays), walker.random, walker.exact)
+        usage = KernelUsage(dict(walker.arrays), walker.random, walker.exact, walker.returns_array)
         self._open.discard(identity)
         self._known[identity] = usage
         return usage
@@ -119,6 +129,8 @@ class _Walker(ast.NodeVisitor):
         self.arrays: dict[Path, Usage] = {}
         self.random = False
         self.exact = True
+        self.returns_array = False
+        self.bare: ast.expr | None = None
 
     # -- roots -------------------------------------------------------------------------------------
 
@@ -188,6 +200,8 @@ class _Walker(ast.NodeVisitor):
             return
         self.indices(target)
         root = self.root(target)
+        if root is None and isinstance(target, ast.Attribute) and self.is_view(value):
+            self.exact = False
         if root is not None and (root[1] > 0 or len(root[0]) > 1):
             self.note(root[0], Usage(store=True, lines=(self.line(target),)))
 
@@ -247,16 +261,32 @@ class _Walker(ast.NodeVisitor):
         if name in _RANDOM:
             self.random = True
         callee = self.resolve(node.func)
-        arguments = [*node.args, *(k.value for k in node.keywords)]
-        for position, argument in enumerate(arguments):
+        whole: list[tuple[int, Path]] = []
+        for position, argument in enumerate([*node.args, *(k.value for k in node.keywords)]):
             root = self.root(argument)
             if root is None or (root[1] > 0 and not self.partial(root)):
                 self.visit(argument)
-                continue
-            path = root[0]
-            if not (self.is_array(path) or self.is_struct(path)):
-                continue
+            elif self.is_array(root[0]) or self.is_struct(root[0]):
+                whole.append((position, root[0]))
+        for position, path in whole:
             self.argument(path, name, callee, position, node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        self.bare = node.value
+        self.visit(node.value)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.returns_array = self.returns_array or self.is_view(node.value)
+
+    def is_view(self, node: ast.expr) -> bool:
+        """Whether an expression is an array, or a row of one, rather than an element."""
+        root = self.root(node)
+        if root is None:
+            return False
+        kind = self.type_of(root[0])
+        return bool(wp.types.is_array(kind)) and root[1] < getattr(kind, "ndim", 0)
 
     def partial(self, root: tuple[Path, int]) -> bool:
         kind = self.type_of(root[0])
@@ -269,7 +299,8 @@ class _Walker(ast.NodeVisitor):
         elif name in _QUERIES:
             return
         elif name in _ACCUMULATING:
-            self.note(path, Usage(accumulate=True, lines=(self.line(node),)))
+            returned = node is not self.bare
+            self.note(path, Usage(load=returned, accumulate=True, lines=(self.line(node),)))
         elif name in _ATOMIC:
             self.note(path, Usage(load=True, store=True, lines=(self.line(node),)))
         elif name in _STORING:
@@ -279,17 +310,16 @@ class _Walker(ast.NodeVisitor):
         elif callee is None and self.is_struct_constructor(node.func):
             self.note(path, EVERYTHING)
         else:
-            self.exact = False
             self.note(path, EVERYTHING)
 
     def follow(self, path: Path, callee: Any, position: int, node: ast.Call) -> None:
         if callee.native_snippet is not None or not getattr(callee.adj, "tree", None):
-            self.exact = False
             self.note(path, EVERYTHING)
             return
         for overload in _overloads(callee):
             inner = self.reader.function(overload.adj)
             self.random = self.random or inner.random
+            self.exact = self.exact and inner.exact and not inner.returns_array
             labels = [a.label for a in overload.adj.args]
             if position < len(node.args):
                 label = labels[position] if position < len(labels) else None
@@ -305,6 +335,8 @@ class _Walker(ast.NodeVisitor):
             found, _ = self.adjoint.resolve_static_expression(node, eval_types=False)
         except Exception:
             found = None
+        if found is wp and isinstance(node, ast.Attribute):
+            found = context.builtin_functions.get(node.attr)
         return found if isinstance(found, wp.Function) else None
 
     def is_struct_constructor(self, node: ast.expr) -> bool:

@@ -66,8 +66,8 @@ class Watches:
         for watch in self._watches:
             now = read_bytes(watch.extent)
             if not np.array_equal(now, watch.last):
-                yield Change(watch, watch.last)
-                watch.last = now
+                before, watch.last = watch.last, now
+                yield Change(watch, before)
             if watch.view() is not None:
                 kept.append(watch)
         self._watches = kept
@@ -92,31 +92,40 @@ def locate_write(frame: FrameType | None, view: Any, since: int) -> CallSite | N
         view: The NumPy array, None where it died meanwhile.
         since: Line of the last operation before the change, in the same frame.
     """
+    frames: list[FrameType] = []
     while frame is not None:
         if is_user_file(frame.f_code.co_filename):
-            site = _search_frame(frame, view, since)
-            if site is not None:
-                return site
+            frames.append(frame)
         frame = frame.f_back
-    return None
+    named = (_search_frame(f, _names_of(f, view), since) for f in frames)
+    temporary = (_search_frame(f, {"numpy()"}, since) for f in frames)
+    return next((site for site in (*named, *temporary) if site is not None), None)
 
 
-def _search_frame(frame: FrameType, view: Any, since: int) -> CallSite | None:
-    file = frame.f_code.co_filename
-    names = {
+def _names_of(frame: FrameType, view: Any) -> set[str]:
+    """Names that a frame has for an array, or for another view of the same memory."""
+    return {
         name
         for name, value in {**frame.f_globals, **frame.f_locals}.items()
         if isinstance(value, np.ndarray)
         and view is not None
         and np.shares_memory(cast("np.ndarray[Any, Any]", value), view)
     }
-    candidates = [line for line, target in in_place_statements(file) if target in names or target == "numpy()"]
+
+
+def _search_frame(frame: FrameType, names: set[str], since: int) -> CallSite | None:
+    """The latest in-place statement on one of some names in the code that a frame executes."""
+    code = frame.f_code
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    first, last = min(lines, default=0), max(lines, default=0)
+    candidates = [
+        line for line, target in in_place_statements(code.co_filename) if target in names and first <= line <= last
+    ]
     if not candidates:
         return None
     before = [line for line in candidates if line <= frame.f_lineno]
     between = [line for line in before if line >= since]
-    line = max(between or before or candidates)
-    return CallSite(file, line, frame.f_code.co_name)
+    return CallSite(code.co_filename, max(between or before or candidates), code.co_name)
 
 
 @lru_cache(maxsize=64)

@@ -106,7 +106,7 @@ class _Writer:
             elif f"s: {arg.struct}" not in signature:
                 signature.append(f"s: {arg.struct}")
         serial = any(isinstance(s, ir.Sum) for s in kernel.body)
-        lines = ["@wp.kernel", f"def {kernel.name}({', '.join(signature)}):"]
+        lines = [_marked("@wp.kernel", kernel.mark), f"def {kernel.name}({', '.join(signature)}):"]
         if not serial:
             lines.append(f"{_INDENT}i = wp.tid()")
         return lines + [_INDENT + line for s in kernel.body for line in self.kernel_statement(s, kernel)]
@@ -143,6 +143,8 @@ class _Writer:
                 return self.element(arg, index, kernel)
             case ir.Unary(function, operand):
                 return f"wp.{function}({self.expr(operand, kernel)})"
+            case ir.Binary("%", left, right):
+                return f"wp.mod({self.expr(left, kernel)}, {self.expr(right, kernel)})"
             case ir.Binary(operator, left, right):
                 return f"({self.expr(left, kernel)} {operator} {self.expr(right, kernel)})"
             case ir.Call(function, operands):

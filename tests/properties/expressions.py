@@ -123,7 +123,7 @@ def _nonlinear_in(expr: ir.Expr, arg: str, lets: dict[str, ir.Expr]) -> bool:
             return name in lets and _nonlinear_in(lets[name], arg, lets)
         case ir.Unary() | ir.Call() | ir.Dot():
             return _loads(expr, arg, lets)
-        case ir.Binary("*" | "/", left, right):
+        case ir.Binary("*" | "/" | "%", left, right):
             if isinstance(left, ir.Const):
                 return _nonlinear_in(right, arg, lets)
             return _loads(expr, arg, lets)

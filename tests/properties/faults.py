@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tests.properties import ir
-from tests.properties.expressions import affine, read_here_only, reads, rereads, times
+from tests.properties.expressions import affine, loads, number, plus, read_here_only, reads, rereads, times
 from tests.properties.generator import Wishes, generate
 
 _ATTEMPTS = 40
@@ -458,18 +458,22 @@ def _unrecorded_clear(program: ir.Program, _: np.random.Generator) -> Iterator[t
 
 
 def _wrong_adjoint(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
-    """RG410: a kernel multiplies an element of an array in place."""
+    """RG410: a kernel takes a remainder, whose adjoint by the divisor is missing in Warp; far from its steps."""
     for kernel in program.kernels:
         stores = [s for s in kernel.body if isinstance(s, ir.Store)]
-        if len(stores) != 1 or stores[0].mode != "set" or stores[0].index != "here" or kernel.name.startswith("wipe"):
+        if len(stores) != 1 or stores[0].mode != "set" or stores[0].index != "here":
             continue
-        loads = [a for a in kernel.args if a.width == 1 and a.name != stores[0].arg and reads(kernel, a.name)]
         target = next(a for a in kernel.args if a.name == stores[0].arg)
-        if target.width != 1 or target.struct or not loads or not read_here_only(kernel, loads[0].name):
+        read = [load for s in kernel.body for load in loads(s.value) if load.arg != target.name]
+        scalars = [load for load in read if next(a for a in kernel.args if a.name == load.arg).width == 1]
+        if target.width != 1 or not scalars:
             continue
-        factor = ir.Unary("cos", affine(rng, ir.Load(loads[0].name)))
-        multiply = ir.Store(stores[0].arg, factor, "multiply", mark="RG410")
-        yield "in-place multiply", _with_kernel(program, replace(kernel, body=(*kernel.body, multiply)))
+        wave = ir.Unary("sin", times(number(rng), scalars[0]))
+        divisor = plus(ir.Const(3.0), times(ir.Const(0.4), wave))
+        dividend = plus(ir.Const(4.6), times(ir.Const(0.1), ir.Unary("cos", scalars[0])))
+        value = plus(stores[0].value, ir.Binary("%", dividend, divisor))
+        body = tuple(replace(s, value=value, mark="RG410") if s is stores[0] else s for s in kernel.body)
+        yield "remainder by a variable", _with_kernel(program, replace(kernel, body=body, mark="RG410"))
 
 
 FAULTS: dict[str, _Fault] = {

@@ -217,5 +217,7 @@ def _binary(operator: str, left: Complex, right: Complex) -> Complex:
             return left - right
         case "*":
             return left * right
+        case "%":
+            return left - right * np.trunc((left / right).real)
         case _:
             return left / right

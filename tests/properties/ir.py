@@ -43,9 +43,9 @@ class Unary:
 
 @dataclass(frozen=True)
 class Binary:
-    """Scalars, or vectors of one width under + and -; `*` also takes a scalar and a vector."""
+    """Scalars, or vectors of one width under + and -; `*` also takes a scalar and a vector; `%` is `wp.mod`."""
 
-    operator: Literal["+", "-", "*", "/"]
+    operator: Literal["+", "-", "*", "/", "%"]
     left: Expr
     right: Expr
 
@@ -121,6 +121,7 @@ class Kernel:
     name: str
     args: tuple[Arg, ...]
     body: tuple[Let | Store | Sum, ...]
+    mark: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,23 @@
+"""Whole programs under audit: verdict, cause, line, remarks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.programs.labels import Labelled, labelled_programs
+from tests.support.auditing import Auditor
+
+pytestmark = pytest.mark.programs
+
+
+@pytest.mark.parametrize("program", labelled_programs(), ids=lambda p: p.name)
+def test_program(program: Labelled, auditor: Auditor) -> None:
+    document = auditor.audit(program.path)
+    assert document["verdict"] == program.verdict, document["reason"]
+    found = {(cause["line"], cause["code"]) for cause in document["causes"]}
+    assert {code for _, code in found} <= program.codes, found
+    if program.marks:
+        assert found & set(program.marks), (found, program.marks)
+        assert all(cause["file"] == str(program.path) for cause in document["causes"])
+        assert document["unexplained"] < 0.05
+    assert set(program.remarks) <= {remark["code"] for remark in document["remarks"]}

@@ -1,0 +1,27 @@
+"""Objectives of the programs about arrays without a gradient, in double precision NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def optics(power: np.ndarray) -> float:
+    height, angle = np.linspace(-0.5, 0.5, 5), np.full(5, 0.1)
+    for lens in range(2):
+        angle = angle - power[lens] * np.sin(height)
+        height = height + 0.7 * angle
+    return float((height**2).mean())
+
+
+def plant_struct(share: np.ndarray) -> float:
+    leaf, root = np.array([0.4, 0.6, 0.5]), np.array([0.3, 0.2, 0.5])
+    s = 1.0 / (1.0 + np.exp(-share))
+    for day in range(4):
+        gain = (0.3 + 0.1 * day) * leaf * root / (0.5 + root)
+        leaf, root = leaf + s * gain, root + (1.0 - s) * gain
+    return float(-leaf.sum())
+
+
+def late_flag(x: np.ndarray) -> float:
+    stretch = np.sqrt(1.0 + np.diff(x) ** 2) - 0.8
+    return float(((stretch + stretch**3) ** 2).sum())

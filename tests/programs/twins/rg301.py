@@ -1,0 +1,19 @@
+"""Objectives of the programs that do not clear gradients, in double precision NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def logistic_growth(rate: np.ndarray) -> float:
+    data = (1.0 / (1.0 + 9.0 * np.exp(-0.5 * np.arange(1, 9)))).astype(np.float32)
+    n, total = 0.1, 0.0
+    for value in data:
+        n = n + rate[0] * n * (1.0 - n / rate[1])
+        total += (n - float(value)) ** 2
+    return total
+
+
+def two_layers(w: np.ndarray, v: np.ndarray) -> float:
+    x = np.random.default_rng(1).uniform(-1.0, 1.0, 10)
+    return float(((v[0] * np.tanh(w[0] * x + w[1]) + v[1] - np.sin(2.0 * x)) ** 2).sum())

@@ -37,7 +37,12 @@ def double_of(values: wp.array(dtype=float), i: int):
 
 @wp.func
 def put(values: wp.array(dtype=float), i: int, value: float):
-    values[i] = value
+    values[i] = value  # over
+
+
+@wp.func
+def row_of(table: wp.array2d(dtype=float), i: int):
+    return table[i]
 
 
 @wp.func
@@ -166,10 +171,45 @@ def tiled(y: wp.array(dtype=float), z: wp.array(dtype=float)):
 
 
 @wp.kernel
+def tile_loaded(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    t = wp.tile_load(x, shape=4)
+    wp.tile_store(y, t * 2.0)
+
+
+@wp.kernel
+def searched(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    y[i] = float(wp.lower_bound(x, 0.5))
+
+
+@wp.kernel
+def counted(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    old = wp.atomic_add(x, 0, 1.0)
+    y[i] = old * old
+
+
+@wp.kernel
+def built_inside(x: wp.array(dtype=float), y: wp.array(dtype=float)):
+    i = wp.tid()
+    body = Body()
+    body.position = x
+    body.velocity = y
+    drift(body, i, 0.5)
+
+
+@wp.kernel
+def row_from_function(a: wp.array2d(dtype=float), b: wp.array2d(dtype=float)):
+    i = wp.tid()
+    target = row_of(b, i)
+    target[0] = a[i, 1]
+
+
+@wp.kernel
 def native(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     native_put(x, i)
-    y[i] = x[i]  # over
+    y[i] = x[i]
 
 
 @wp.kernel
@@ -202,7 +242,7 @@ class Entry:
         kernel: The kernel.
         usage: Letters by dotted path; an array that is not named is not touched.
         arguments: Makes arguments out of a random generator.
-        exact: Whether the usage can be told exactly.
+        exact: Whether every access can be followed to an argument.
         random: Whether the kernel draws random numbers.
         block: Block size of a tiled launch.
     """
@@ -276,7 +316,12 @@ ZOO = (
     Entry(vector_parts, {"v": "l", "w": "s", "m": "a"}, _vectors),
     Entry(sizes, {"y": "s"}, _lines(2)),
     Entry(tiled, {"y": "s", "z": "a"}, _lines(2), block=32),
-    Entry(native, {"x": "lsa", "y": "s"}, _lines(2), exact=False),
+    Entry(tile_loaded, {"x": "l", "y": "s"}, _lines(2), block=32),
+    Entry(searched, {"x": "l", "y": "s"}, _lines(2)),
+    Entry(counted, {"x": "la", "y": "s"}, _lines(2)),
+    Entry(built_inside, {}, _lines(2), exact=False),
+    Entry(row_from_function, {}, _rows, exact=False),
+    Entry(native, {"x": "lsa", "y": "s"}, _lines(2)),
     Entry(drawn, {"y": "s"}, lambda rng: [int(rng.integers(1 << 20)), _floats(rng, N)], random=True),
     Entry(clamp_in_place, {"x": "ls", "y": "s"}, _lines(2)),
     Entry(read_back, {"x": "l", "y": "ls", "z": "s"}, _lines(3)),

@@ -80,6 +80,20 @@ def structs_and_tiles() -> Result:
     return [a.numpy().copy() for a in (body.position, x, y, z)]
 
 
+def commands() -> Result:
+    """Recorded launches, one of them launched again with another argument."""
+    x, y, z, swapped = _array(1, 2, 3, 4), _array(0, 0, 0, 0), _array(1, 1, 1, 1), _array(5, 6, 7, 8)
+    command = wp.launch(augmented, dim=4, inputs=[x, y, z], device="cpu", record_cmd=True)
+    command.launch()
+    command.set_param_at_index(0, swapped)
+    command.launch()
+    table, sums = (wp.array(np.arange(12, dtype=np.float32).reshape(4, 3), device="cpu") for _ in range(2))
+    again = wp.launch(rows, dim=4, inputs=[table, sums], device="cpu", record_cmd=True)
+    again.launch()
+    again.launch()
+    return [a.numpy().copy() for a in (x, y, z, swapped, sums)]
+
+
 def optimiser() -> Result:
     """Adam on a seeded tape with a recorded function."""
     x = _array(1.0, 2.0, gradient=True)
@@ -97,4 +111,4 @@ def optimiser() -> Result:
     return [x.numpy().copy(), np.array(called)]
 
 
-PROGRAMS: tuple[Callable[[], Result], ...] = (training, views_and_copies, structs_and_tiles, optimiser)
+PROGRAMS: tuple[Callable[[], Result], ...] = (training, views_and_copies, structs_and_tiles, commands, optimiser)

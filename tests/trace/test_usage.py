@@ -23,7 +23,8 @@ def _letters(usage: Usage) -> str:
 @pytest.mark.parametrize("entry", ZOO, ids=_IDS)
 def test_usage_is_what_the_source_says(entry: Entry) -> None:
     usage = kernel_usage(entry.kernel)
-    assert {".".join(path): _letters(u) for path, u in usage.arrays.items()} == entry.usage
+    if entry.exact:
+        assert {".".join(path): _letters(u) for path, u in usage.arrays.items()} == entry.usage
     assert usage.exact == entry.exact
     assert usage.random == entry.random
 

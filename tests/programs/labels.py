@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
 from tests.support.printed import Printed
 
 HERE = Path(__file__).parent
@@ -66,7 +65,9 @@ class Labelled:
             for element in range(at.size):
                 step = _STEP * max(1.0, abs(float(at[element])))
 
-                def value(turns: float, name: str = name, at: Float = at, element: int = element, step: float = step) -> float:
+                def value(
+                    turns: float, name: str = name, at: Float = at, element: int = element, step: float = step
+                ) -> float:
                     moved = at.copy()
                     moved[element] += turns * step
                     return objective({name: moved})

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support.auditing import ROOT, Auditor
 
 from retrograde.causes.registry import all_causes
-from tests.support.auditing import ROOT, Auditor
 
 pytestmark = pytest.mark.programs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.programs.labels import Labelled, labelled_programs
 from tests.support.auditing import Auditor
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from tests.programs.labels import Labelled, labelled_programs
 from tests.support.auditing import Auditor
 from tests.support.printed import read_printed

@@ -24,7 +24,7 @@ def emit(program: ir.Program) -> str:
         "",
     ]
     parts = [_lines(writer.structs()), _lines(writer.functions()), _lines(writer.kernels())]
-    body = writer.setup() + [""] + writer.loop()
+    body = [*writer.setup(), "", *writer.loop()]
     if program.guarded:
         body = ["", "", "def main():", *(indent(line, _INDENT) if line else "" for line in body)]
         body += ["", "", 'if __name__ == "__main__":', _INDENT + "main()"]
@@ -35,7 +35,7 @@ def expected_lines(source: str) -> dict[int, tuple[str, ...]]:
     """The codes that a source's marks expect, by line."""
     marks: dict[int, tuple[str, ...]] = {}
     for number, line in enumerate(source.splitlines(), start=1):
-        before, arrow, codes = line.partition("# <- ")
+        _, arrow, codes = line.partition("# <- ")
         if arrow:
             marks[number] = tuple(codes.split())
     return marks
@@ -125,7 +125,11 @@ class _Writer:
             case ir.Store(arg, value, mode, index, mark):
                 text = self.expr(value, kernel)
                 if mode == "atomic":
-                    return [_marked(f"wp.atomic_add({self.array(arg, kernel)}, {self.index(index, arg, kernel)}, {text})", mark)]
+                    return [
+                        _marked(
+                            f"wp.atomic_add({self.array(arg, kernel)}, {self.index(index, arg, kernel)}, {text})", mark
+                        )
+                    ]
                 sign = {"set": "=", "add": "+=", "multiply": "*="}[mode]
                 return [_marked(f"{self.element(arg, index, kernel)} {sign} {text}", mark)]
 
@@ -281,7 +285,11 @@ class _Writer:
                     return [_marked(f"{name}.zero()", mark) for name in self.tapes]
                 return [_marked(f"{b.name}.grad.zero_()", mark) for b in self.program.parameters]
             case ir.Update():
-                return [self.report(), *(line for b in self.program.parameters for line in self.update(b, statement.mark)), *self.step(statement.mark)]
+                return [
+                    self.report(),
+                    *(line for b in self.program.parameters for line in self.update(b, statement.mark)),
+                    *self.step(statement.mark),
+                ]
             case _:
                 return self.operation(statement)
 

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.properties.emitter import emit
-from tests.properties.faults import FAULTS, plants
+from tests.properties.faults.catalogue import FAULTS, plants
 from tests.properties.generator import generate
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from tests.properties import ir
 from tests.properties.expressions import affine, linear, nonlinear, number, plus, times
 from tests.properties.interpreter import Interpreter
@@ -247,7 +246,9 @@ class _Builder:
             return ir.Component(load, int(self.rng.integers(width)))
         return times(ir.Const(0.5), ir.Dot(load, load))
 
-    def inputs(self, sources: list[_Signal], index: ir.Index = "here") -> tuple[list[ir.Arg], list[ir.Expr], list[ir.Let | ir.Store | ir.Sum]]:
+    def inputs(
+        self, sources: list[_Signal], index: ir.Index = "here"
+    ) -> tuple[list[ir.Arg], list[ir.Expr], list[ir.Let | ir.Store | ir.Sum]]:
         """Arguments, scalar operands, and the local variables that they are loaded into, for some kernels."""
         args = [ir.Arg(f"a{k}", s.width) for k, s in enumerate(sources)]
         loads: list[ir.Expr] = [ir.Load(a.name, index) for a in args]
@@ -487,7 +488,9 @@ class _Builder:
         if len(self.unread) == 1 and self.rng.random() < 0.5:
             source = self.unread[0]
             term = self.term(ir.Load("a"), source.width)
-            kernel = self.kernel("score", [ir.Arg("a", source.width), ir.Arg("loss")], [ir.Sum("loss", term, source.length)])
+            kernel = self.kernel(
+                "score", [ir.Arg("a", source.width), ir.Arg("loss")], [ir.Sum("loss", term, source.length)]
+            )
             self.launch(kernel, [source.ref, ir.Ref(name)], 1)
         else:
             for source in self.unread:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
-
 from tests.properties import ir
 
 Complex = npt.NDArray[np.complex128]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tests.properties.emitter import emit, expected_lines
-from tests.properties.faults import Plant, plants
+from tests.properties.faults.catalogue import Plant, plants
 from tests.properties.truth import compare
 from tests.support.auditing import Auditor
 

@@ -7,9 +7,8 @@ of the interpreter.
 from __future__ import annotations
 
 import pytest
-
 from tests.properties.emitter import emit
-from tests.properties.faults import FAULTS
+from tests.properties.faults.catalogue import FAULTS
 from tests.properties.generator import generate
 from tests.properties.planted import plant_one
 from tests.properties.truth import compare

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
 from tests.properties import ir
 from tests.properties.interpreter import Interpreter
 from tests.support.printed import read_printed

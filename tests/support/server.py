@@ -77,7 +77,7 @@ def _child(request: Message, folder: Path) -> None:
         status = 0
     except SystemExit as end:
         status = int(end.code or 0)
-    except BaseException:  # noqa: BLE001
+    except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()

@@ -59,6 +59,8 @@ with wp.ScopedDevice("cpu"):
             wp.launch(spread, dim=3, inputs=[simulate(thrust, headings), loss])
         tape.backward(loss)
         gradient = thrust.grad.numpy()
-        print("iter", it, "loss", loss.numpy().item(), "thrust", thrust.numpy().tolist(), "grad_thrust", gradient.tolist())
+        print(
+            "iter", it, "loss", loss.numpy().item(), "thrust", thrust.numpy().tolist(), "grad_thrust", gradient.tolist()
+        )
         thrust.assign(thrust.numpy() - 0.1 * gradient)
         tape.zero()

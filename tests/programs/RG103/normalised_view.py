@@ -6,7 +6,12 @@ import warp as wp
 
 
 @wp.kernel
-def logistic(w: wp.array(dtype=wp.float64), x: wp.array2d(dtype=wp.float64), y: wp.array(dtype=wp.float64), loss: wp.array(dtype=wp.float64)):
+def logistic(
+    w: wp.array(dtype=wp.float64),
+    x: wp.array2d(dtype=wp.float64),
+    y: wp.array(dtype=wp.float64),
+    loss: wp.array(dtype=wp.float64),
+):
     i = wp.tid()
     z = w[2]
     for j in range(2):

@@ -37,6 +37,8 @@ for it in range(3):
     wp.launch(reset, dim=3, inputs=[p])  # <- RG103
     tape.backward(loss)
     g = strength.grad.numpy()
-    print("iter", it, "loss", float(loss.numpy()[0]), "strength", strength.numpy().tolist(), "grad_strength", g.tolist())
+    print(
+        "iter", it, "loss", float(loss.numpy()[0]), "strength", strength.numpy().tolist(), "grad_strength", g.tolist()
+    )
     strength.assign(strength.numpy() - 0.1 * g)
     strength.grad.zero_()

@@ -51,6 +51,15 @@ with wp.ScopedDevice("cpu"):
         with tape:
             season(share, loss)
         tape.backward(loss)
-        print("iter", it, "loss", float(loss.numpy()[0]), "share", share.numpy().tolist(), "grad_share", share.grad.numpy().tolist())
+        print(
+            "iter",
+            it,
+            "loss",
+            float(loss.numpy()[0]),
+            "share",
+            share.numpy().tolist(),
+            "grad_share",
+            share.grad.numpy().tolist(),
+        )
         optimizer.step([share.grad])
         tape.zero()

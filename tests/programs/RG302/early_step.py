@@ -27,7 +27,7 @@ for it in range(5):
         wp.launch(oscillate, dim=1, inputs=[k, loss])
     at = k.numpy().tolist()
     used = k.grad.numpy().tolist()
-    optimizer.step([k.grad])  # <- RG302
+    optimizer.step([k.grad])  # <- RG302 RG103
     print("iter", it, "loss", float(loss.numpy()[0]), "k", at, "grad_k", used)
     tape.zero()
     tape.backward(loss)

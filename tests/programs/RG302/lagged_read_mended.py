@@ -6,7 +6,12 @@ import warp as wp
 
 
 @wp.kernel
-def decay(p: wp.array(dtype=wp.float64), t: wp.array(dtype=wp.float64), y: wp.array(dtype=wp.float64), loss: wp.array(dtype=wp.float64)):
+def decay(
+    p: wp.array(dtype=wp.float64),
+    t: wp.array(dtype=wp.float64),
+    y: wp.array(dtype=wp.float64),
+    loss: wp.array(dtype=wp.float64),
+):
     i = wp.tid()
     d = p[0] * wp.exp(-p[1] * t[i]) - y[i]
     wp.atomic_add(loss, 0, d * d)

@@ -6,7 +6,12 @@ import warp as wp
 
 
 @wp.kernel
-def line(p: wp.array(dtype=wp.float64), f: wp.array(dtype=wp.float64), y: wp.array(dtype=wp.float64), misfit: wp.array(dtype=wp.float64)):
+def line(
+    p: wp.array(dtype=wp.float64),
+    f: wp.array(dtype=wp.float64),
+    y: wp.array(dtype=wp.float64),
+    misfit: wp.array(dtype=wp.float64),
+):
     i = wp.tid()
     u = (f[i] - p[1]) / p[2]
     d = p[0] / (wp.float64(1.0) + u * u) - y[i]

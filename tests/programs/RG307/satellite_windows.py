@@ -8,7 +8,13 @@ WINDOWS, STEPS = 3, 4
 
 
 @wp.kernel
-def coast(p: wp.array(dtype=wp.vec3), v: wp.array(dtype=wp.vec3), u: wp.array(dtype=wp.vec3), p2: wp.array(dtype=wp.vec3), v2: wp.array(dtype=wp.vec3)):
+def coast(
+    p: wp.array(dtype=wp.vec3),
+    v: wp.array(dtype=wp.vec3),
+    u: wp.array(dtype=wp.vec3),
+    p2: wp.array(dtype=wp.vec3),
+    v2: wp.array(dtype=wp.vec3),
+):
     r = wp.length(p[0])
     w = v[0] + 0.1 * (u[0] - p[0] / (r * r * r))
     v2[0] = w

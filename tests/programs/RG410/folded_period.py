@@ -7,7 +7,9 @@ wp.set_device("cpu")
 
 
 @wp.kernel  # <- RG410
-def fold(period: wp.array(dtype=float), t: wp.array(dtype=float), y: wp.array(dtype=float), loss: wp.array(dtype=float)):
+def fold(
+    period: wp.array(dtype=float), t: wp.array(dtype=float), y: wp.array(dtype=float), loss: wp.array(dtype=float)
+):
     i = wp.tid()
     phase = wp.mod(t[i], period[0])  # <- RG410
     d = wp.sin(2.0 * phase) - y[i]

@@ -7,7 +7,9 @@ wp.set_device("cpu")
 
 
 @wp.kernel
-def fold(period: wp.array(dtype=float), t: wp.array(dtype=float), y: wp.array(dtype=float), loss: wp.array(dtype=float)):
+def fold(
+    period: wp.array(dtype=float), t: wp.array(dtype=float), y: wp.array(dtype=float), loss: wp.array(dtype=float)
+):
     i = wp.tid()
     turns = wp.trunc(t[i] / period[0])
     phase = t[i] - turns * period[0]

@@ -25,6 +25,17 @@ for it in range(3):
         wp.launch(layer, dim=4, inputs=[w, x, keep, loss])
     tape.backward(loss)
     g = w.grad.numpy()
-    print("iter", it, "loss", float(loss.numpy()[0]), "w", w.numpy().tolist(), "grad_w", g.tolist(), "keep", keep.numpy().tolist())
+    print(
+        "iter",
+        it,
+        "loss",
+        float(loss.numpy()[0]),
+        "w",
+        w.numpy().tolist(),
+        "grad_w",
+        g.tolist(),
+        "keep",
+        keep.numpy().tolist(),
+    )
     w.assign(w.numpy() - 0.2 * g)
     tape.zero()

@@ -43,7 +43,18 @@ def main():
             wp.launch(far, dim=WALKERS, inputs=[place, loss])
         tape.backward(loss)
         g = pull.grad.numpy()
-        print("iter", it, "loss", float(loss.numpy()[0]), "pull", pull.numpy().tolist(), "grad_pull", g.tolist(), "noise", noise.numpy().tolist())
+        print(
+            "iter",
+            it,
+            "loss",
+            float(loss.numpy()[0]),
+            "pull",
+            pull.numpy().tolist(),
+            "grad_pull",
+            g.tolist(),
+            "noise",
+            noise.numpy().tolist(),
+        )
         pull.assign(pull.numpy() - 0.1 * g)
         tape.zero()
 

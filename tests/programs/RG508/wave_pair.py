@@ -32,7 +32,7 @@ for it in range(3):
     tape = wp.Tape()
     with tape:
         wp.copy(a, first)
-        for k in range(STEPS):
+        for _ in range(STEPS):
             wp.launch(wave, dim=CELLS, inputs=[a], outputs=[b])
             a, b = b, a
         wp.launch(energy, dim=CELLS, inputs=[a, loss])

@@ -9,7 +9,9 @@ N = 9
 
 
 @wp.kernel
-def bend(low: wp.array(dtype=float), mid: wp.array(dtype=float), high: wp.array(dtype=float), out: wp.array(dtype=float)):
+def bend(
+    low: wp.array(dtype=float), mid: wp.array(dtype=float), high: wp.array(dtype=float), out: wp.array(dtype=float)
+):
     i = wp.tid()
     c = low[i] - 2.0 * mid[i] + high[i]
     out[i] = c * c / (1.0 + mid[i] * mid[i])

@@ -13,7 +13,9 @@ def curve(a: wp.array(dtype=wp.vec3), s: wp.array(dtype=float), out: wp.array(dt
 
 
 @wp.kernel
-def volume(a: wp.array(dtype=wp.vec3), b: wp.array(dtype=wp.vec3), c: wp.array(dtype=wp.vec3), loss: wp.array(dtype=float)):
+def volume(
+    a: wp.array(dtype=wp.vec3), b: wp.array(dtype=wp.vec3), c: wp.array(dtype=wp.vec3), loss: wp.array(dtype=float)
+):
     i = wp.tid()
     wp.atomic_add(loss, 0, wp.dot(wp.cross(a[i], b[i]), c[i]))
 
@@ -32,7 +34,20 @@ for it in range(3):
         wp.launch(volume, dim=2, inputs=[p, second, kept, loss])
     tape.backward(loss)
     gs, gp = s.grad.numpy(), p.grad.numpy()
-    print("iter", it, "loss", float(loss.numpy()[0]), "s", s.numpy().tolist(), "grad_s", gs.tolist(), "p", p.numpy().tolist(), "grad_p", gp.tolist())
+    print(
+        "iter",
+        it,
+        "loss",
+        float(loss.numpy()[0]),
+        "s",
+        s.numpy().tolist(),
+        "grad_s",
+        gs.tolist(),
+        "p",
+        p.numpy().tolist(),
+        "grad_p",
+        gp.tolist(),
+    )
     s.assign(s.numpy() - 0.1 * gs)
     p.assign(p.numpy() - 0.1 * gp)
     tape.zero()

@@ -38,6 +38,17 @@ for it in range(3):
     advance.launch()
     g = size.grad.numpy()
     shown = light.numpy().tolist()
-    print("iter", it, "loss", float(loss.numpy()[0]), "size", size.numpy().tolist(), "grad_size", g.tolist(), "light", shown)
+    print(
+        "iter",
+        it,
+        "loss",
+        float(loss.numpy()[0]),
+        "size",
+        size.numpy().tolist(),
+        "grad_size",
+        g.tolist(),
+        "light",
+        shown,
+    )
     size.assign(size.numpy() - 0.05 * g)
     tape.zero()

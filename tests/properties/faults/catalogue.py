@@ -1,0 +1,83 @@
+"""Plants one fault in a right program.
+
+Each fault has a list of places; a plant is the program with the fault at one of them, and the mark at the line that
+the user must change. Whether the gradient really changes is for the caller to find out, by running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from tests.properties import ir
+from tests.properties.faults.bookkeeping import (
+    cleared_early,
+    not_cleared,
+    read_early,
+    truncated,
+    unrecorded_clear,
+    wrong_seed,
+)
+from tests.properties.faults.chain import loss_off_tape, missing_flag
+from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
+from tests.properties.faults.kernels import wrong_adjoint
+from tests.properties.generator import Wishes, generate
+
+_ATTEMPTS = 40
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A program with a fault.
+
+    Attributes:
+        cause: The fault's code.
+        route: What was done, in words.
+        program: The program, marked.
+    """
+
+    cause: str
+    route: str
+    program: ir.Program
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a program must have for a fault, and the places where it may be planted."""
+
+    wishes: Wishes
+    places: Callable[[ir.Program, np.random.Generator], Iterator[tuple[str, ir.Program]]]
+
+
+def plants(cause: str, seed: int) -> Iterator[Plant]:
+    """Plants of one cause, of one seed, in random order, over programs until none is left to try.
+
+    Raises:
+        KeyError: The cause cannot be planted.
+    """
+    fault = FAULTS[cause]
+    for attempt in range(_ATTEMPTS):
+        program = generate(seed + 1_000_003 * attempt, fault.wishes)
+        rng = np.random.default_rng([seed, attempt, int(cause[2:])])
+        found = list(fault.places(program, rng))
+        for k in rng.permutation(len(found)):
+            route, planted = found[k]
+            yield Plant(cause, route, planted)
+
+
+FAULTS: dict[str, Fault] = {
+    "RG101": Fault(Wishes(), overwritten_input),
+    "RG102": Fault(Wishes(), overwritten_in_kernel),
+    "RG103": Fault(Wishes(), overwritten_after_tape),
+    "RG201": Fault(Wishes(), missing_flag),
+    "RG203": Fault(Wishes(), loss_off_tape),
+    "RG301": Fault(Wishes(persistent=True, fresh=True), not_cleared),
+    "RG302": Fault(Wishes(persistent=True, fresh=True, host_update=True), read_early),
+    "RG303": Fault(Wishes(), cleared_early),
+    "RG305": Fault(Wishes(mean=True), wrong_seed),
+    "RG307": Fault(Wishes(single_tape=True), truncated),
+    "RG309": Fault(Wishes(scratch=True), unrecorded_clear),
+    "RG410": Fault(Wishes(), wrong_adjoint),
+}
+"""The causes that can be planted."""

@@ -1,0 +1,53 @@
+"""Faults of the chain: the gradient cannot get through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from tests.properties import ir
+from tests.properties.faults.edits import operations_of, with_buffer, with_statement
+
+
+def missing_flag(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG201: an array on the path has no gradient."""
+    for buffer in program.buffers:
+        bundled = any(buffer.name in s.fields for s in program.structs)
+        if buffer.role != "work":
+            continue
+        cloned = any(
+            isinstance(o, ir.Copy) and o.how == "clone" and o.target.buffer == buffer.name
+            for o in operations_of(program)
+        )
+        if not cloned:
+            yield "no flag", with_buffer(program, replace(buffer, requires_grad=False, mark="RG201"))
+        elif not bundled:
+            yield "clone without the flag", _mark_clone(program, buffer)
+        if bundled:
+            yield "flag after the struct", with_buffer(program, replace(buffer, late_flag=True, mark="RG201"))
+
+
+def _mark_clone(program: ir.Program, buffer: ir.Buffer) -> ir.Program:
+    changed = with_buffer(program, replace(buffer, requires_grad=False))
+    statements: list[ir.Statement] = []
+    for statement in changed.statements:
+        if isinstance(statement, ir.Tape):
+            body = tuple(
+                replace(o, mark="RG201") if isinstance(o, ir.Copy) and o.target.buffer == buffer.name else o
+                for o in statement.body
+            )
+            statement = replace(statement, body=body)
+        statements.append(statement)
+    return replace(changed, statements=tuple(statements))
+
+
+def loss_off_tape(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG203: what writes the loss runs after the tape is closed."""
+    for index, statement in enumerate(program.statements):
+        if not isinstance(statement, ir.Tape) or not isinstance(statement.body[-1], ir.Launch):
+            continue
+        writers = [o for o in statement.body if isinstance(o, ir.Launch) and o.bindings[-1].buffer.startswith("loss")]
+        if len(writers) == 1:
+            rest = replace(statement, body=statement.body[:-1])
+            yield "after the tape", with_statement(program, index, rest, replace(writers[0], mark="RG203"))

@@ -199,7 +199,7 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
         first = directions[number]
         means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
         probe = Probe(first.label, first.vector * _OTHER_STEPS)
-        again = measure(probe, case.contents, source, rungs, scalar)
+        again = measure(probe, case.contents, source, rungs, scalar, thorough=True)
         if admits(again, again.consumed) is False:
             break
         spread = abs(again.reference / _OTHER_STEPS - first.reference)

@@ -166,8 +166,19 @@ def measure(
     rungs: tuple[Float | None, Float | None, Float | None],
     scalar: type[np.floating],
     cache: dict[float, float] | None = None,
+    thorough: bool = False,
 ) -> Direction:
-    """The derivative along one direction, beside what each rung says it should be."""
+    """The derivative along one direction, beside what each rung says it should be.
+
+    Args:
+        probe: The direction.
+        contents: The parameter's contents.
+        source: Where values of the objective come from.
+        rungs: Consumed, taped and ideal gradient.
+        scalar: The parameter's floating type.
+        cache: Keeps the value at the contents themselves from one direction to the next.
+        thorough: Whether to try all steps even where a value takes long.
+    """
 
     def function(steps: Sequence[float]) -> list[float]:
         known = {} if cache is None else cache
@@ -179,9 +190,10 @@ def measure(
 
     floor = _argument_rounding(contents, probe.vector, rungs, scalar)
     steps = steps_for(scalar)
-    if source.is_slow:
+    hasty = source.is_slow and not thorough
+    if hasty:
         steps = sparing(steps)
-    derivative = differentiate(function, steps, wanted=_ROUGH if source.is_slow else _FINE, floor=floor)
+    derivative = differentiate(function, steps, wanted=_ROUGH if hasty else _FINE, floor=floor)
     consumed, taped, ideal = (None if r is None else along(r, probe.vector) for r in rungs)
     return Direction(
         label=probe.label,

@@ -26,7 +26,9 @@ class Sample:
     floor: float = 0.0
 
 
-def _in(kind: type[np.floating], function: Callable[[float], float], truth: float, other: float | None = None) -> Sample:
+def _in(
+    kind: type[np.floating], function: Callable[[float], float], truth: float, other: float | None = None
+) -> Sample:
     low, high = sorted((truth, truth if other is None else other))
     return Sample(lambda steps: [float(kind(function(h))) for h in steps], low, high)
 

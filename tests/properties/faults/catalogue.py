@@ -22,7 +22,8 @@ from tests.properties.faults.bookkeeping import (
 from tests.properties.faults.chain import loss_off_tape, missing_flag
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
 from tests.properties.faults.kernels import wrong_adjoint
-from tests.properties.generator import Wishes, generate
+from tests.properties.generator import generate
+from tests.properties.workbench import Wishes
 
 _ATTEMPTS = 40
 

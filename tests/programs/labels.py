@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tests.support.printed import Printed
 
 HERE = Path(__file__).parent
-_HEADER = re.compile(r"# expect: (right|wrong)((?:, remark RG\d{3})*)$")
+_HEADER = re.compile(r"# expect: (right|wrong|wrong by all)((?:, remark RG\d{3})*)$")
 _MARK = re.compile(r"# <- ((?:RG\d{3} ?)+)$")
 _MENDED = "_mended"
 _STEP = 1e-5
@@ -31,6 +31,7 @@ class Labelled:
         verdict: The expected verdict.
         remarks: Codes of expected remarks.
         marks: Line and code of the expected causes; lines with the same code are alternatives.
+        all_codes: Every marked code must be found; otherwise one is enough.
         objective: Its twin: the objective in double precision, of the printed arrays by name.
     """
 
@@ -38,6 +39,7 @@ class Labelled:
     verdict: str
     remarks: tuple[str, ...]
     marks: tuple[tuple[int, str], ...]
+    all_codes: bool
     objective: Callable[..., float]
 
     @property
@@ -91,4 +93,11 @@ def _read(path: Path) -> Labelled:
     marks = [(n, code) for n, line in enumerate(lines, 1) if (m := _MARK.search(line)) for code in m[1].split()]
     twins = importlib.import_module(f"tests.programs.twins.{path.parent.name.lower()}")
     objective = getattr(twins, path.stem.removesuffix(_MENDED))
-    return Labelled(path, header[1], tuple(re.findall(r"RG\d{3}", header[2])), tuple(marks), objective)
+    return Labelled(
+        path,
+        header[1].split()[0],
+        tuple(re.findall(r"RG\d{3}", header[2])),
+        tuple(marks),
+        header[1].endswith("all"),
+        objective,
+    )

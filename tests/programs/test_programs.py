@@ -16,7 +16,10 @@ def test_program(program: Labelled, auditor: Auditor) -> None:
     found = {(cause["line"], cause["code"]) for cause in document["causes"]}
     assert {code for _, code in found} <= program.codes, found
     if program.marks:
-        assert found & set(program.marks), (found, program.marks)
+        placed = found & set(program.marks)
+        assert placed, (found, program.marks)
+        if program.all_codes:
+            assert {code for _, code in placed} == program.codes
         assert all(cause["file"] == str(program.path) for cause in document["causes"])
         assert document["unexplained"] < 0.05
     assert set(program.remarks) <= {remark["code"] for remark in document["remarks"]}

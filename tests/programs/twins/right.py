@@ -86,3 +86,69 @@ def program_clones(s: np.ndarray, p: np.ndarray) -> float:
 def _curve(a: np.ndarray, s: np.ndarray) -> np.ndarray:
     axis = np.stack([np.full(2, 0.2), s, np.full(2, 0.5)], axis=1)
     return np.cross(a, axis) + a * (a**2).sum(axis=1)[:, None]
+
+
+def clipped_descent(x: np.ndarray) -> float:
+    return float((np.cosh(1.5 * x) + 0.3 * x).sum())
+
+
+def line_search(x: np.ndarray) -> float:
+    return float(((x**2 - 0.5 * np.sin(3.0 * x)) ** 2).sum())
+
+
+def validation_between(w: np.ndarray) -> float:
+    x = np.linspace(-1.0, 1.0, 6)
+    return float(((w[0] * np.sin(w[1] * x) - 1.3 * np.sin(1.1 * x)) ** 2).sum())
+
+
+def reset_tape(k: np.ndarray) -> float:
+    k, p = k.reshape(2, 3), np.array([[1.0, 0.0, 0.2], [0.1, 1.2, -0.5]])
+    q = p + 0.3 * np.cross(k, p) + 0.1 * np.cross(k, np.cross(k, p))
+    return float(np.linalg.norm(q - np.array([0.5, 0.5, 0.0]), axis=1).sum())
+
+
+def two_players(a: np.ndarray, b: np.ndarray, iteration: int) -> float:
+    rng = np.random.default_rng(21)
+    fake = a[0] + np.tanh(a[1] * rng.normal(size=5))
+    real = rng.normal(1.0, 0.3, 5)
+    gap = np.sin(b[0] * real) + b[1] * real - np.sin(b[0] * fake) - b[1] * fake
+    return float(((-1.0) ** iteration * gap + 0.05 * (b**2).sum()).sum())
+
+
+def own_adjoint(q: np.ndarray) -> float:
+    matrix = np.array([[3.0, 0.5, 0.0], [0.5, 2.0, -0.4], [0.0, -0.4, 1.5]])
+    u = np.linalg.solve(matrix, np.log1p(np.exp(q)) - 0.5)
+    return float((u**2 + 0.1 * q**2).sum())
+
+
+def neighbours(k: np.ndarray, p: np.ndarray) -> float:
+    p = p.reshape(8, 3)
+    total = 0.0
+    for i in range(8):
+        for j in range(8):
+            d = float(np.linalg.norm(p[i] - p[j]))
+            if i != j and d < 0.8:
+                total += k[i] * (0.8 - d) ** 2 + 0.01 * k[i] ** 2
+    return float(total)
+
+
+def segments(u: np.ndarray) -> float:
+    x = np.array([0.2, 1.4])
+    for _ in range(12):
+        x = x + 0.1 * (u - x**3)
+    return float(((x - 0.8) ** 2).sum())
+
+
+def captured_graph(k: np.ndarray) -> float:
+    x = np.array([0.8, -0.5, 0.4])
+    return float(((k * x + k**2 * x**2 - 1.0) ** 2).sum())
+
+
+def rigid_chain(angle: np.ndarray) -> float:
+    rotation, tip = np.eye(3), np.zeros(3)
+    for axis, a in zip(([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.0, 0.8]), angle, strict=True):
+        x, y, z = axis
+        skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        rotation = rotation @ (np.eye(3) + np.sin(a) * skew + (1.0 - np.cos(a)) * skew @ skew)
+        tip = tip + rotation[:, 2]
+    return float(((tip - 1.0) ** 2).sum())

@@ -5,14 +5,14 @@ Each runs on a parameter and ends in `tape.backward`; its twin computes the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import warp as wp
-
 from tests.gradients import kernels as k
 
 Float = npt.NDArray[np.float64]
@@ -224,7 +224,7 @@ def cleared_scratch(x: wp.array) -> None:
     states, force = [x, *(doubles() for _ in range(3))], doubles()
     tape = wp.Tape()
     with tape:
-        for now, following in zip(states[:-1], states[1:], strict=True):
+        for now, following in pairwise(states):
             force.zero_()
             wp.launch(k.gather_force, N, [now, force])
             wp.launch(k.push, N, [now, force, following])

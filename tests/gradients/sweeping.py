@@ -7,14 +7,14 @@ from functools import cache, cached_property
 
 import numpy as np
 import warp as wp
+from tests.gradients.programs import Float, Program
+from tests.trace.recording import record
 
 from retrograde.gradients.ladder import find_treatments
 from retrograde.gradients.sweep import IDEAL, Policy, SeedTerm, Sweep, Target, Treatment
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.operations import Kind, Operation, Recording
-from tests.gradients.programs import Float, Program
-from tests.trace.recording import record
 
 
 @dataclass(eq=False)

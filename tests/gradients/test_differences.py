@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from tests.gradients.functions import FAMILIES, Sample, accumulated, cancelling, kinked, smooth
 
 from retrograde.gradients.differences import Derivative, differentiate, sparing, steps_for
-from tests.gradients.functions import FAMILIES, Sample, accumulated, cancelling, kinked, smooth
 
 _SEEDS = 50
 _KINDS = (np.float32, np.float64)

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import warp as wp
+from tests.gradients import kernels
+from tests.gradients.programs import PROGRAMS, N, Program, doubles, named
+from tests.gradients.sweeping import Opened, open_program
+from tests.trace.recording import record
 
 from retrograde.gradients.sweep import IDEAL, SeedTerm, Sweep, Target
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Kind
-from tests.gradients import kernels
-from tests.gradients.programs import N, PROGRAMS, Program, doubles, named
-from tests.gradients.sweeping import Opened, open_program
-from tests.trace.recording import record
 
 _NEVER_RIGHT_ON_A_TAPE = {
     "ping_pong", "struct_state", "overlapping_slices", "second_pointer", "cleared_scratch", "overwritten_in_kernel",

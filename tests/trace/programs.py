@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import warp as wp
 import warp.optim
-
 from tests.trace.kernels import Body, augmented, drift, plain, rows, scatter, tiled
 
 Result = list[np.ndarray]

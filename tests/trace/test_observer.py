@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from tests.trace.programs import PROGRAMS, training
+from tests.trace.recording import observed, of_kind, record
 
 from retrograde.trace.extents import Bytes, Extent, merge, read_bytes
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.warp_api import context, tape, types
-from tests.trace.programs import PROGRAMS, training
-from tests.trace.recording import observed, of_kind, record
 
 _OWNERS = {"warp": wp, "context": context, "array": types.array, "indexed": types.indexedarray, "tape": tape.Tape,
            "command": context.Launch}  # fmt: skip

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from tests.trace import kernels
+from tests.trace.kernels import ZOO, Entry, N
 
 from retrograde.trace.arguments import struct_arrays
 from retrograde.trace.usage import Usage, kernel_usage
-from tests.trace import kernels
-from tests.trace.kernels import ZOO, Entry, N
 
 _IDS = [e.kernel.key for e in ZOO]
 

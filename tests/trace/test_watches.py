@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from tests.trace.recording import of_kind, record
 
 from retrograde.trace.operations import Kind, Operation, Recording
-from tests.trace.recording import of_kind, record
 
 
 def _array(count: int = 6) -> wp.array:

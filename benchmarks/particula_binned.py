@@ -2,7 +2,8 @@
 
 Constant and additive kernels from an exponential start, to N0 K0 t = 2 and b N0 v0 t = 1, on one grid
 with the same steps of Heun's method: L1 error of the volume in bins, volume at the end (with what has
-left the grid's top, where a model counts it) over volume at the start, and time per step of one box. particula needs Python 3.12.
+left the grid's top, where a model counts it) over volume at the start, and time per step of one box.
+particula needs Python 3.12.
 
     python -m benchmarks.particula_binned
 """

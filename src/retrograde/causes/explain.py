@@ -52,12 +52,8 @@ def explain(judgement: Judgement) -> Explanation:
     in_use = [s for s in suspects if s.repaired is not None]
     on_tape = [s for s in suspects if s.switch_off is not None]
     findings: list[Finding] = []
-    used = _use_faults(judgement, in_use)
+    used, left = _use_faults(judgement, in_use)
     findings += used
-    left = consumed
-    for suspect in in_use:
-        if any(f.code == suspect.code for f in used) and suspect.repaired is not None:
-            left = suspect.repaired
     seeded = case.sweep(IDEAL, used_seeds=True)
     error = max(gap(consumed, case.ideal), 1e-300)
     proven = _borne_out(judgement, _tape_faults(judgement, on_tape, seeded), seeded)
@@ -109,27 +105,36 @@ def _share(part: float, whole: float) -> float:
 # -- the use of a gradient -----------------------------------------------------------------------------
 
 
-def _use_faults(judgement: Judgement, suspects: Sequence[Suspect]) -> list[Finding]:
-    """Faults between the tape's gradient and the optimizer, in the order that a repair would take."""
+def _use_faults(judgement: Judgement, suspects: Sequence[Suspect]) -> tuple[list[Finding], Float]:
+    """Faults between the tape's gradient and the optimizer, and what is left once they are repaired.
+
+    They are repaired from the use backwards: first what was read at the wrong time, then what lay in the
+    buffer, then the seed.
+    """
     case = judgement.case
     current = case.life.consumed
     assert current is not None
     target = case.sweep(IDEAL, used_seeds=True)
     findings: list[Finding] = []
-    for suspect in suspects:
+    for suspect in sorted(suspects, key=lambda s: (s.scale is not None, s.follows is not None)):
         assert suspect.repaired is not None
+        if suspect.follows is not None and gap(current, suspect.follows) > resolution(case):
+            continue
         goal = case.ideal if suspect.scale is not None else target
         before, after = gap(current, goal), gap(suspect.repaired, goal)
-        if before <= resolution(case) or (after > 0.5 * before and not _moves_to_tape(suspect, case.life.taped)):
+        if before <= resolution(case) or (after > 0.5 * before and not _leads_to_tape(judgement, suspect)):
             continue
         findings.append(_finding(suspect, 1.0 - _share(after, before)))
         current = suspect.repaired
-    return findings
+    return findings, current
 
 
-def _moves_to_tape(suspect: Suspect, taped: Float | None) -> bool:
-    """Whether a repair leads exactly to what the tape computed, whatever else is wrong with that."""
-    return taped is not None and suspect.repaired is not None and suspect.code in ("RG302", "RG303")
+def _leads_to_tape(judgement: Judgement, suspect: Suspect) -> bool:
+    """Whether a repair leads to what this life's tape computed, whatever else may be wrong with that."""
+    assert suspect.repaired is not None
+    fresh = fresh_gradient(judgement.case.life)
+    known = [g for g in (fresh, judgement.case.life.taped) if g is not None]
+    return suspect.scale is None and any(gap(suspect.repaired, g) <= resolution(judgement.case) for g in known)
 
 
 # -- the tape ------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class Suspect:
         switch_off: Puts the fault back into the ideal gradient; None where the fault is in the use of a
             right gradient.
         repaired: What would have been consumed without the fault, where the fault is in the use.
+        follows: The gradient that must be in use for the repair to apply: it undoes what came before.
         scale: The exact factor, where the error is one.
         evidence: Numbers to report.
     """
@@ -43,6 +44,7 @@ class Suspect:
     route: str | None = None
     switch_off: Callable[[Policy], Policy] | None = None
     repaired: Float | None = None
+    follows: Float | None = None
     scale: float | None = None
     evidence: Evidence = field(default_factory=dict[str, "float | int | str | bool | list[float] | None"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from retrograde.causes.base import Cause
-from retrograde.causes.intervention import Suspect, gap, resolution
+from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.lives import assembled
 from retrograde.gradients.sweep import Policy, gradient_values
@@ -60,7 +60,7 @@ def _own(judgement: Judgement) -> list[Suspect]:
     if gradient is None or first is None or life.consumed is None or life.taped is None:
         return []
     before = assembled(first.before, gradient)
-    if before is None or not before.any() or gap(life.consumed, life.taped) > resolution(judgement.case):
+    if before is None or not before.any():
         return []
     old = gradient_values(before, life.ref)
     return [
@@ -75,7 +75,8 @@ def _own(judgement: Judgement) -> list[Suspect]:
             fix="Call tape.zero() after the update, before the next backward.",
             array=life.name,
             route="the parameter's own buffer",
-            repaired=life.consumed - old,
+            repaired=life.taped - old,
+            follows=life.taped,
             evidence={"left_over_norm": float(np.linalg.norm(old))},
         )
     ]

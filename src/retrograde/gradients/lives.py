@@ -447,6 +447,8 @@ def _through_view(
         seen: Bytes | None = operation.gradients.get(gradient)
         if seen is not None:
             return gradient_values(seen, ref)
+    if any(gradient in o.viewed for o in recording.operations[last.index + 1 : limit]):
+        return np.zeros(ref.full_shape)
     return None
 
 

@@ -126,6 +126,7 @@ class Operation:
         data: Bytes read or written by the host; of a fill, the bytes of one element.
         gradients: Contents of gradient buffers at the moment they were read.
         route: How the write came, for the report.
+        viewed: Gradient buffers that NumPy views of the program showed when they were about to be cleared.
         expression: The number that the program computes from a host read.
     """
 
@@ -140,6 +141,7 @@ class Operation:
     gradients: Mapping[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
     route: str | None = None
     expression: Reduction | None = None
+    viewed: tuple[Extent, ...] = ()
 
     @property
     def launch(self) -> LaunchCall | None:

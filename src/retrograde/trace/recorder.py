@@ -52,6 +52,7 @@ class Pending:
     accesses: tuple[Access, ...] = ()
     call: LaunchCall | CopyCall | BackwardCall | None = None
     gradients: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
+    viewed: tuple[Extent, ...] = ()
     before: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
 
 
@@ -115,6 +116,9 @@ class Recorder:
                 self._keep(pending.index, access.ref.extent)
         if kind is Kind.HOST_WRITE:
             self._keep_viewed_gradients(pending)
+        elif kind in (Kind.CLEAR, Kind.FILL):
+            written = [a.ref.extent for a in pending.accesses]
+            pending.viewed = tuple(e for e in self.watches.live() if e in written)
         return pending
 
     def commit(
@@ -143,6 +147,7 @@ class Recorder:
                 gradients=pending.gradients,
                 route=route,
                 expression=expression,
+                viewed=pending.viewed,
             )
         )
 

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import warp as wp
+
+from retrograde.gradients.lives import Life, find_lives
+from retrograde.gradients.window import Window
+from retrograde.trace.operations import Kind, Recording
+from tests.gradients import trainings as t
+from tests.gradients.kernels import cubed, squared
+from tests.trace.recording import record
+
+
+def _lives(training: Callable[[t.Diary], None]) -> tuple[Recording, tuple[Life, ...], t.Diary]:
+    diary = t.Diary()
+    with wp.ScopedDevice("cpu"):
+        recording = record(lambda: training(diary))
+    return recording, find_lives(recording), diary
+
+
+@pytest.mark.parametrize("training", t.TRAININGS, ids=lambda f: f.__name__)
+def test_what_was_consumed_is_read_off_the_use(training: Callable[[t.Diary], None]) -> None:
+    _, lives, diary = _lives(training)
+    assert [life.iteration for life in lives] == list(range(len(diary.points)))
+    for life, consumed in zip(lives, diary.consumed, strict=True):
+        assert life.consumed is not None
+        np.testing.assert_allclose(life.consumed, consumed, rtol=1e-6, atol=1e-15)
+
+
+@pytest.mark.parametrize("training", t.TRAININGS, ids=lambda f: f.__name__)
+def test_a_life_begins_with_the_contents_of_its_iteration(training: Callable[[t.Diary], None]) -> None:
+    recording, lives, diary = _lives(training)
+    for life, point in zip(lives, diary.points, strict=True):
+        window = Window(recording, life.first.index, life.last, life.ref)
+        found = window.contents_before(life.first.index).values(life.ref)
+        np.testing.assert_allclose(found, point, rtol=1e-12)
+
+
+@pytest.mark.parametrize("training", t.TRAININGS, ids=lambda f: f.__name__)
+def test_a_life_is_called_what_the_program_calls_it(training: Callable[[t.Diary], None]) -> None:
+    _, lives, _ = _lives(training)
+    assert {life.name for life in lives} == {"x"}
+
+
+def test_passes_that_add_up_are_one_life() -> None:
+    for training in (t.accumulation, t.accumulation_on_the_host):
+        _, lives, _ = _lives(training)
+        assert len(lives) == t.ROUNDS
+        assert all(len(life.backwards) == 2 for life in lives)
+
+
+@pytest.mark.parametrize("training", [t.cleared_under_the_reader, t.read_after_the_clear], ids=lambda f: f.__name__)
+def test_a_clear_before_the_use_is_told(training: Callable[[t.Diary], None]) -> None:
+    _, lives, diary = _lives(training)
+    for life, point in zip(lives, diary.points, strict=True):
+        assert life.cleared is not None
+        assert life.cleared.kind is Kind.CLEAR
+        assert life.taped is not None
+        np.testing.assert_allclose(life.taped, t.slope(point))
+
+
+@pytest.mark.parametrize("training", [t.numpy_descent, t.kernel_descent, t.adam], ids=lambda f: f.__name__)
+def test_a_clear_after_the_use_is_none_of_its_business(training: Callable[[t.Diary], None]) -> None:
+    _, lives, _ = _lives(training)
+    assert all(life.cleared is None for life in lives)
+
+
+def test_earlier_gradients_are_known_the_latest_first() -> None:
+    _, lives, diary = _lives(t.read_too_early)
+    last = lives[-1]
+    assert last.taped is not None
+    np.testing.assert_allclose(last.taped, t.slope(diary.points[-1]))
+    np.testing.assert_allclose(last.earlier[0], t.slope(diary.points[-2]))
+    np.testing.assert_allclose(last.earlier[1], t.slope(diary.points[-3]))
+
+
+def test_several_parameters_have_lives_of_their_own() -> None:
+    def training() -> None:
+        weights, bias = (wp.array(t.START, dtype=wp.float64, requires_grad=True) for _ in range(2))
+        hidden = wp.zeros(4, dtype=wp.float64, requires_grad=True)
+        for _ in range(2):
+            loss = wp.zeros(1, dtype=wp.float64, requires_grad=True)
+            tape = wp.Tape()
+            with tape:
+                wp.launch(cubed, 4, [weights, hidden])
+                wp.launch(squared, 4, [hidden, loss])
+                wp.launch(squared, 4, [bias, loss])
+            tape.backward(loss)
+            for parameter in (weights, bias):
+                parameter.assign(parameter.numpy() - t.RATE * parameter.grad.numpy())
+            tape.zero()
+
+    with wp.ScopedDevice("cpu"):
+        lives = find_lives(record(training))
+    assert sorted((life.name, life.iteration) for life in lives) == [
+        ("bias", 0),
+        ("bias", 1),
+        ("weights", 0),
+        ("weights", 1),
+    ]
+
+
+def test_constants_and_intermediates_are_no_parameters() -> None:
+    def training() -> None:
+        x = wp.array(t.START, dtype=wp.float64, requires_grad=True)
+        y = wp.zeros(4, dtype=wp.float64, requires_grad=True)
+        loss = wp.zeros(1, dtype=wp.float64, requires_grad=True)
+        tape = wp.Tape()
+        with tape:
+            wp.launch(cubed, 4, [x, y])
+            wp.launch(squared, 4, [y, loss])
+        tape.backward(loss)
+        x.grad.numpy().sum()
+        y.grad.numpy().sum()
+
+    with wp.ScopedDevice("cpu"):
+        assert [life.name for life in find_lives(record(training))] == ["x"]

@@ -81,6 +81,9 @@ def _build(bench: Workbench) -> ir.Program:
             statements.append(backwards.pop())
     rule = _pick_rule(bench)
     rate = round(float(bench.rng.uniform(0.01, 0.08)), 3)
+    if _copies_parameter([s for s in statements if isinstance(s, ir.Tape)][-1]):
+        backwards = [s for s in statements if isinstance(s, ir.Backward)] + backwards
+        statements = [s for s in statements if not isinstance(s, ir.Backward)]
     statements = [*bench.prologue, *statements, *backwards]
     if rule in _HOST_RULES:
         statements.append(ir.Read(copied=bool(bench.rng.random() < 0.5)))
@@ -100,6 +103,12 @@ def _build(bench: Workbench) -> ir.Program:
         rebuilt=bench.rebuilt,
         guarded=bool(bench.rng.random() < 0.4),
     )
+
+
+def _copies_parameter(tape: ir.Tape) -> bool:
+    """Whether a tape copies a leaf. Warp's copy takes the gradient that is there along, and backward adds it again."""
+    copies = [o for o in tape.body if isinstance(o, ir.Copy)]
+    return any(o.source.buffer.startswith(("weight", "field")) for o in copies)
 
 
 def _pick_rule(bench: Workbench) -> str:

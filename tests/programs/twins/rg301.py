@@ -17,3 +17,8 @@ def logistic_growth(rate: np.ndarray) -> float:
 def two_layers(w: np.ndarray, v: np.ndarray) -> float:
     x = np.random.default_rng(1).uniform(-1.0, 1.0, 10)
     return float(((v[0] * np.tanh(w[0] * x + w[1]) + v[1] - np.sin(2.0 * x)) ** 2).sum())
+
+
+def working_copy(w: np.ndarray) -> float:
+    x = np.random.default_rng(15).uniform(-1.0, 1.5, (3, 4)).astype(np.float32)
+    return float(((np.tanh(w[0] * x) + w[1] * x - 0.3) ** 2).sum())

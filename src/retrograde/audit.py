@@ -7,8 +7,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,11 +18,12 @@ from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
+from retrograde.program import Ending, execute, remove_temporary_folders
 from retrograde.request import AuditRequest
+from retrograde.result import Audit, Verdict
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
 from retrograde.trace.plan import Outcome
-from retrograde.trace.program import Ending, execute, show_traceback
 from retrograde.trace.recorder import Recorder
 from retrograde.trace.warp_api import wp
 
@@ -32,51 +32,6 @@ Deliver = Callable[["Audit"], None]
 
 _ITERATIONS = 3
 _MEASURING = 8.0
-
-
-class Verdict(Enum):
-    """What an audit concludes; the value is the word in the report."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    UNDECIDED = "undecided"
-    NOTHING_TO_CHECK = "nothing-to-check"
-    NOT_RUN = "not-run"
-
-
-@dataclass(frozen=True)
-class Audit:
-    """The result of one audit.
-
-    Attributes:
-        verdict: The conclusion.
-        reason: One sentence that says why.
-        script, args: The program and its arguments.
-        warp: Warp's version.
-        device: Device the judged parameters live on.
-        unexplained: Share of the consumed gradient's error that no cause explains, 0 to 1.
-        causes: Faults, in program order.
-        remarks: RG5xx findings.
-        ladder: Four gradients of every judged parameter and iteration.
-        checked, not_checked: What was looked at, and what was not and why, a sentence each.
-        seconds: Time of the whole audit [s].
-        overhead: Time of the whole audit over the program's own run time, None where unknown.
-    """
-
-    verdict: Verdict
-    reason: str
-    script: str = ""
-    args: tuple[str, ...] = ()
-    warp: str = ""
-    device: str = ""
-    unexplained: float = 0.0
-    causes: tuple[Finding, ...] = ()
-    remarks: tuple[Finding, ...] = ()
-    ladder: tuple[Ladder, ...] = ()
-    checked: tuple[str, ...] = ()
-    not_checked: tuple[str, ...] = ()
-    seconds: float = 0.0
-    overhead: float | None = field(default=None)
 
 
 def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = None) -> Audit:
@@ -102,7 +57,7 @@ class _Conductor:
         self.started = time.monotonic()
         self.wanted = request.iterations or _ITERATIONS
         self.looked_at = 0
-        self.snapshots = Snapshots(otherwise=FreshProcesses(request, os.getcwd()).run)
+        self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).run)
         self.recorder = Recorder(self._boundary)
         self.observer = Observer(self.recorder)
 
@@ -111,7 +66,7 @@ class _Conductor:
         self.progress("running the program")
         self.observer.install()
         try:
-            ending = execute(request.script, request.module, request.args)
+            ending = execute(request)
             if self.recorder.plan is not None:
                 self.recorder.finish(Outcome(failure="the program ended before its backward pass"))
             self.observer.remove()
@@ -128,6 +83,7 @@ class _Conductor:
             self.snapshots.close()
             sys.stdout.flush()
             sys.stderr.flush()
+            remove_temporary_folders()
             os._exit(0)
         self.snapshots.take(recorder)
 
@@ -154,9 +110,8 @@ class _Conductor:
     def _conclude(self, ending: Ending) -> Audit:
         ran = time.monotonic() - self.started
         recording = self.recorder.result()
-        if ending.error is not None:
-            show_traceback(ending.error)
-            return self._result(Verdict.NOT_RUN, f"The program raised {type(ending.error).__name__}.", ran)
+        if not ending.ran:
+            return self._result(Verdict.NOT_RUN, ending.reason, ran)
         if self.recorder.failure is not None:
             return self._result(Verdict.UNDECIDED, f"Recording failed: {self.recorder.failure}", ran)
         if not any(o.kind is Kind.BACKWARD for o in recording.operations):
@@ -177,7 +132,7 @@ class _Conductor:
         means = Means(
             self.snapshots,
             np.random.default_rng(self.request.seed),
-            time.monotonic() + budget,
+            self.started + budget if self.request.budget else time.monotonic() + budget,
             self.progress,
             self.request.objective,
         )

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from retrograde.audit import Audit, Verdict
 from retrograde.cli.child import serve
 from retrograde.program import execute
 from retrograde.request import AuditRequest
+from retrograde.result import Audit, Verdict
 
 
 def run(request: AuditRequest, progress: Callable[[str], None], **_options: object) -> Audit:

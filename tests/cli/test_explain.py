@@ -96,7 +96,7 @@ def test_explain_is_for_readers_on_a_terminal(shell):
     master, slave = os.openpty()
     source = (
         "import sys, retrograde.causes.registry as r, retrograde.cli.main as m\n"
-        f"{SOURCE}\nimport retrograde.cli.explain as e\ne.find_cause = lambda code: CAUSE\n"
+        f"{SOURCE}\nr.find_cause = lambda code: CAUSE\n"
         "sys.argv = ['retrograde', 'explain', 'RG999']\nm.main()\n"
     )
     environment = {**shell.environment, "TERM": "xterm"}

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import retrograde.cli.audit as command
-from retrograde.audit import Audit, Verdict
 from retrograde.cli.main import retrograde, run
 from retrograde.request import AuditRequest
+from retrograde.result import Audit, Verdict
 
 
 @pytest.fixture

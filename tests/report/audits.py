@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from retrograde.audit import Audit, Verdict
 from retrograde.causes.finding import Finding
 from retrograde.gradients.rungs import Direction, How, Ladder
+from retrograde.result import Audit, Verdict
 
 OVERWRITTEN = Finding(
     code="RG101",

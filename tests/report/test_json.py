@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retrograde.audit import Audit, Verdict
 from retrograde.gradients.rungs import Ladder
 from retrograde.report.json import MAX_VALUES, from_document, render_json, schema, to_document
+from retrograde.result import Audit, Verdict
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 

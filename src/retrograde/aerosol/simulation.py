@@ -136,31 +136,43 @@ class Simulation:
         Args:
             state: State at the first time.
             through_tape: Whether to leave the gradient to Warp's own adjoint of plain launches,
-                which is slow and serves as a reference.
+                which is slow and serves as a reference. The positivity limit is then looked at
+                where states are kept, not at every step.
 
         Raises:
             PositivityError: The given substeps pass the positivity limit of Heun's method.
             ValueError: The state is on another grid, or for another number of boxes.
         """
         self._check(state)
-        integration = self._checked_run(state)
-        substeps = integration.plan.substeps
-        peak_rate = to_host(integration.peak_rate)
-        result: Integration | PlainIntegration = integration
         if through_tape:
-            options: dict[str, Any] = {"dtype": state.dtype, "device": state.device}
-            result = PlainIntegration(self.terms, self._plan(substeps), state.boxes, **options)
-            result.run(state.number)
-        else:
-            integration.record(state.number)
+            return self._run_through_tape(state)
+        integration = self._checked_run(state)
+        integration.record(state.number)
+        return self._trajectory(integration, to_host(integration.peak_rate))
+
+    def _run_through_tape(self, state: SectionalState) -> Trajectory:
+        """Run by plain launches; the positivity limit is looked at where states are kept."""
+        if self.substeps is None:
+            raise ValueError("substeps: expected a number for a run through the tape")
+        plan = self._plan(self.substeps)
+        integration = PlainIntegration(self.terms, plan, state.boxes, dtype=state.dtype, device=state.device)
+        integration.run(state.number)
+        kept = to_host(integration.number)
+        peak_rate = np.max([_emptying_rates(self.terms, number).max(axis=1) for number in kept], axis=0)
+        step, peak = float(plan.intervals.max()) / plan.substeps, float(peak_rate.max())
+        if not step * peak <= 1.0:
+            raise PositivityError(step, 1.0 / peak, int(np.ceil(peak * float(plan.intervals.max()))))
+        return self._trajectory(integration, peak_rate)
+
+    def _trajectory(self, integration: Integration | PlainIntegration, peak_rate: Floats) -> Trajectory:
         return Trajectory(
             grid=self.grid,
             times=self.times,
-            number=result.number,
-            escaped_volume=result.escaped_volume,
-            substeps=substeps,
+            number=integration.number,
+            escaped_volume=integration.escaped_volume,
+            substeps=integration.plan.substeps,
             peak_rate=peak_rate,
-            _integration=result,
+            _integration=integration,
         )
 
     def pullback(self, trajectory: Trajectory, cotangents: WarpArray | Mapping[int, ArrayLike]) -> WarpArray:

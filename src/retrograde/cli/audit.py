@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from retrograde.audit import Audit
 from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
@@ -17,6 +16,7 @@ from retrograde.cli.supervise import LIMIT, Interrupted, supervise
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
 from retrograde.request import AuditRequest
+from retrograde.result import Audit
 
 _STDERR = 2
 _LATER_FORMATS = ("sarif", "html")

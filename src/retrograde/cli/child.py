@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from retrograde.audit import Audit, Verdict
 from retrograde.cli.exchange import Exchange
 from retrograde.request import AuditRequest
+from retrograde.result import Audit, Verdict
 
 
 class Run(Protocol):

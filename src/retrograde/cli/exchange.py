@@ -8,8 +8,8 @@ import pickle
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from retrograde.audit import Audit
 from retrograde.request import AuditRequest
+from retrograde.result import Audit
 
 
 @dataclass(frozen=True)

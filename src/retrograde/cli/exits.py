@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrograde.audit import Verdict
+from retrograde.result import Verdict
 
 USAGE = 64
 """The command line itself is wrong, or asks for what this version does not have."""

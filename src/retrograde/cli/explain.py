@@ -8,7 +8,6 @@ import click
 from rich.console import Console
 from rich.markdown import Markdown
 
-from retrograde.causes.registry import all_causes, find_cause
 from retrograde.cli.output import emit
 from retrograde.report.page import page_of
 
@@ -20,6 +19,8 @@ def explain(code: str) -> None:
 
     CODE is a code (RG101) or a name (overwritten-input).
     """
+    from retrograde.causes.registry import all_causes, find_cause  # imports Warp
+
     cause = find_cause(code)
     if cause is None:
         known = ", ".join(known.code for known in all_causes())

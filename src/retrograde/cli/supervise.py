@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retrograde.audit import Audit, Verdict
 from retrograde.cli.exchange import Exchange
 from retrograde.cli.process_group import ProcessGroup
 from retrograde.cli.progress import Progress
 from retrograde.cli.signals import StopFlag, stop_flag
 from retrograde.request import AuditRequest
+from retrograde.result import Audit, Verdict
 
 CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
 """The command that serves a request; the folder of its exchange follows."""

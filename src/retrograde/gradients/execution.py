@@ -88,10 +88,10 @@ class Snapshots:
         otherwise: Runs plans where no snapshot can be used.
     """
 
-    def __init__(self, most: int = 6, otherwise: Run | None = None) -> None:
+    def __init__(self, most: int = 6, scratch: str | None = None, otherwise: Run | None = None) -> None:
         self._snapshots: list[Snapshot] = []
         self._most = most
-        self._scratch = tempfile.mkdtemp(prefix="retrograde-")
+        self._scratch = tempfile.mkdtemp(prefix="retrograde-", dir=scratch)
         self._otherwise = otherwise
 
     def take(self, recorder: Recorder) -> None:

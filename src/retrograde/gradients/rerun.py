@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrograde.gradients.execution import DIED, TOO_LONG, detach_from_world
+from retrograde.program import execute
 from retrograde.request import AuditRequest
 from retrograde.trace.observer import Observer
 from retrograde.trace.plan import Outcome, Plan
-from retrograde.trace.program import execute
 from retrograde.trace.recorder import Recorder
 
 _ORDER = "order.pickle"
@@ -47,7 +47,7 @@ class FreshProcesses:
             limit: Time allowed for each [s].
         """
         outcomes: list[Outcome] = []
-        with tempfile.TemporaryDirectory(prefix="retrograde-") as root:
+        with tempfile.TemporaryDirectory(prefix="retrograde-", dir=self.request.scratch) as root:
             for begin in range(0, len(plans), workers):
                 folders = [Path(root) / str(n) for n in range(begin, min(begin + workers, len(plans)))]
                 running = [
@@ -96,7 +96,7 @@ def main() -> None:
     recorder.plan, recorder.finish = plan, finish
     detach_from_world(str(folder), keep=(result,))
     Observer(recorder).install()
-    execute(request.script, request.module, request.args)
+    execute(request)
     finish(Outcome(failure="the program ended before its backward pass"))
 
 

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from retrograde.audit import Audit, Verdict
 from retrograde.causes.finding import Evidence, Finding
 from retrograde.gradients.rungs import Array, How, Ladder
 from retrograde.report.measures import RUNGS, norm, reference_error, reference_norm, relative_error, rung
+from retrograde.result import Audit, Verdict
 
 SCHEMA_VERSION = 1
 """The version of the document. It rises when a reader of the older one would misread the newer one."""

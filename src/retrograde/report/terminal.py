@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from retrograde.audit import Audit, Verdict
 from retrograde.causes.finding import Finding
 from retrograde.report.ladder_table import ladder_table
+from retrograde.result import Audit, Verdict
 
 _STYLE = {
     Verdict.RIGHT: "bold green",

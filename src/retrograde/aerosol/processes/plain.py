@@ -66,6 +66,11 @@ class PlainIntegration:
     def _launch(self, kernel: Any, inputs: list[Any], outputs: list[Any]) -> None:
         launch(kernel, (self._boxes, self._bins + 1), inputs, outputs, self._device)
 
+    @property
+    def plan(self) -> Plan:
+        """Time grid and method."""
+        return self._plan
+
     def run(self, number: WarpArray) -> None:
         """Step from the initial `number` [m^-3], shape [boxes, bins], through all times."""
         state = self._new()

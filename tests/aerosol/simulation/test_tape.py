@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.processes import CoagulationCellAverage, CoagulationFixedPivot, FirstOrderLoss
-from retrograde.aerosol.simulation import Simulation, Trajectory
+from retrograde.aerosol.simulation import PositivityError, Simulation, Trajectory
 from retrograde.aerosol.states import SectionalState
 
 GRID = SizeGrid.from_ratio(1e-24, 1.6, 20)
@@ -57,6 +57,15 @@ def test_a_loss_on_a_tape_reaches_the_initial_state() -> None:
     direct = run.pullback(trajectory, {1: 2e-20 * numbers[1], 3: 6e-20 * numbers[3]}).numpy()
     assert_allclose(gradient, direct, rtol=1e-14)
     assert_allclose(gradient, taped_gradient(through_tape=True), rtol=1e-12)
+
+
+def test_the_positivity_limit_holds_through_the_tape_too() -> None:
+    state = SectionalState.from_numpy(NUMBER, GRID)
+    long = Simulation(GRID, PROCESSES, np.array([0.0, 1e5]), substeps=1)
+    with pytest.raises(PositivityError):
+        long.run(state, through_tape=True)
+    with pytest.raises(ValueError, match="substeps: expected a number"):
+        Simulation(GRID, PROCESSES, TIMES, substeps=None).run(state, through_tape=True)
 
 
 def test_two_runs_on_one_tape_add_up() -> None:

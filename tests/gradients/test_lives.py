@@ -5,13 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import warp as wp
+from tests.gradients import trainings as t
+from tests.gradients.kernels import cubed, squared
+from tests.trace.recording import record
 
 from retrograde.gradients.lives import Life, find_lives
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Kind, Recording
-from tests.gradients import trainings as t
-from tests.gradients.kernels import cubed, squared
-from tests.trace.recording import record
 
 
 def _lives(training: Callable[[t.Diary], None]) -> tuple[Recording, tuple[Life, ...], t.Diary]:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import warp as wp
 import warp.optim
-
 from tests.gradients.kernels import squared
 
 Float = npt.NDArray[np.float64]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import shutil
 import signal
 import sys
 import tempfile
@@ -86,15 +87,17 @@ def _child(request: Message, folder: Path) -> None:
 
 
 def serve_one(request: Message) -> Message:
-    """Fork for one request, wait for its end, answer."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    """Fork for one request, wait for its end, answer.
+
+    The folder is made without a finalizer: the fork would inherit it.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="retrograde-tests-"))
+    try:
         start = time.perf_counter()
         child = os.fork()
         if child == 0:
             _child(request, folder)
         status = _wait(child, start + float(request.get("timeout", 60.0)))
-        seconds = time.perf_counter() - start
         document = folder / "document"
         return {
             "ok": status == 0,
@@ -102,8 +105,10 @@ def serve_one(request: Message) -> Message:
             "document": json.loads(document.read_text(encoding="utf-8")) if document.exists() else None,
             "stdout": _text(folder / "stdout"),
             "stderr": _text(folder / "stderr"),
-            "seconds": seconds,
+            "seconds": time.perf_counter() - start,
         }
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wait(child: int, deadline: float) -> int:

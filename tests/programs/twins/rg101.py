@@ -64,3 +64,14 @@ def flock_struct(thrust: np.ndarray) -> float:
 def table_then_add(x: np.ndarray) -> float:
     table = np.cos(0.7 * x + 0.9)
     return float(((table + 0.8 * np.sin(1.5 * table)) ** 2).sum())
+
+
+def nested_solver(s: np.ndarray) -> float:
+    total = 0.0
+    for _ in range(3):
+        p = np.zeros(5)
+        for _ in range(3):
+            p = 0.25 * (np.roll(p, 1) + np.roll(p, -1)) + 0.3 * s - 0.1 * p**2
+        s = s + 0.2 * p * (np.roll(s, -1) - s)
+        total += float((s * p).sum())
+    return total

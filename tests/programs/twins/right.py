@@ -152,3 +152,24 @@ def rigid_chain(angle: np.ndarray) -> float:
         rotation = rotation @ (np.eye(3) + np.sin(a) * skew + (1.0 - np.cos(a)) * skew @ skew)
         tip = tip + rotation[:, 2]
     return float(((tip - 1.0) ** 2).sum())
+
+
+def device_momentum_views(p: np.ndarray) -> float:
+    rng = np.random.default_rng(18)
+    rng.uniform(0.3, 1.0, (2, 4))
+    x = rng.uniform(-1.0, 1.0, 4)
+    return float(((np.tanh(p[:4] * x) * p[4:] - 0.3) ** 2).sum())
+
+
+def scan_of_starts(x: np.ndarray) -> float:
+    return float(((x**2 - 1.0) ** 2 + 0.2 * x).sum())
+
+
+def reported_mean_of_sum(c: np.ndarray) -> float:
+    t = np.linspace(0.0, 2.0, 10)
+    return float(((c[0] + np.sin(c[1] * t) - 0.4 - np.sin(1.2 * t)) ** 2).sum())
+
+
+def least_squares_scipy(x: np.ndarray) -> float:
+    a, b = x[::2], x[1::2]
+    return float(((a**2 + b - 11.0) ** 2 + (a + b**2 - 7.0) ** 2).sum())

@@ -22,4 +22,6 @@ def test_program(program: Labelled, auditor: Auditor) -> None:
             assert {code for _, code in placed} == program.codes
         assert all(cause["file"] == str(program.path) for cause in document["causes"])
         assert document["unexplained"] < 0.05
-    assert set(program.remarks) <= {remark["code"] for remark in document["remarks"]}
+    remarks = {remark["code"] for remark in document["remarks"]}
+    assert set(program.remarks) <= remarks
+    assert program.path.parent.name not in remarks - set(program.remarks)

@@ -29,5 +29,5 @@ for it in range(5):
     used = k.grad.numpy().tolist()
     optimizer.step([k.grad])  # <- RG302 RG103
     print("iter", it, "loss", float(loss.numpy()[0]), "k", at, "grad_k", used)
-    tape.zero()
+    k.grad.zero_()
     tape.backward(loss)

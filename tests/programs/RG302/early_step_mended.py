@@ -30,4 +30,4 @@ for it in range(5):
     used = k.grad.numpy().tolist()
     optimizer.step([k.grad])
     print("iter", it, "loss", float(loss.numpy()[0]), "k", at, "grad_k", used)
-    tape.zero()
+    k.grad.zero_()

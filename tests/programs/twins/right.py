@@ -173,3 +173,35 @@ def reported_mean_of_sum(c: np.ndarray) -> float:
 def least_squares_scipy(x: np.ndarray) -> float:
     a, b = x[::2], x[1::2]
     return float(((a**2 + b - 11.0) ** 2 + (a + b**2 - 7.0) ** 2).sum())
+
+
+def summed_on_host(w: np.ndarray) -> float:
+    x = np.random.default_rng(30).uniform(0.2, 1.5, (3, 4)).astype(np.float32)
+    return float(((np.sin(w[0] * x) + w[1] - 0.4) ** 2).sum())
+
+
+def stepped_through_view(x: np.ndarray) -> float:
+    return float((np.exp(-((np.roll(x, -1) - x) ** 2)) + 0.1 * x**2).sum())
+
+
+def swapped_parameters(x: np.ndarray) -> float:
+    return float((x**4 - x).sum())
+
+
+def layers_in_struct(w0: np.ndarray, b0: np.ndarray, w1: np.ndarray, b1: np.ndarray) -> float:
+    x = np.array([0.5, -1.0, 0.8])
+    for w, b in ((w0, b0), (w1, b1)):
+        x = np.tanh(w.reshape(3, 3) @ x + b)
+    return float(((x - 0.2 * np.arange(3)) ** 2).sum())
+
+
+def seeded_noise(m: np.ndarray, noise: np.ndarray) -> float:
+    x = m[0] + np.exp(m[1]) * noise
+    return float((np.cos(x) + 0.2 * x**2).mean())
+
+
+def matrix_fit(a: np.ndarray) -> float:
+    rng = np.random.default_rng(32)
+    rng.uniform(0.3, 0.9, (3, 4))
+    x = rng.uniform(0.2, 1.4, 4)
+    return float((((a.reshape(3, 4) ** 2) @ np.sin(x) - 1.0) ** 2).sum())

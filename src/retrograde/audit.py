@@ -57,6 +57,7 @@ class _Conductor:
         self.started = time.monotonic()
         self.wanted = request.iterations or _ITERATIONS
         self.looked_at = 0
+        self.stopped = False
         self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).run)
         self.recorder = Recorder(self._boundary)
         self.observer = Observer(self.recorder)
@@ -79,6 +80,7 @@ class _Conductor:
         """An iteration may be beginning: enough seen, or one more snapshot."""
         if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough(recorder):
             self.observer.remove()
+            self.stopped = True
             self.deliver(self._conclude_safely())
             self.snapshots.close()
             sys.stdout.flush()
@@ -165,7 +167,7 @@ class _Conductor:
             args=self.request.args,
             warp=str(wp.__version__),
             seconds=seconds,
-            overhead=seconds / ran if ran > 0.0 else None,
+            overhead=None if self.stopped or ran <= 0.0 else seconds / ran,
         )
 
 

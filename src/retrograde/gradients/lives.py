@@ -19,6 +19,7 @@ from retrograde.trace.extents import Bytes, Extent
 from retrograde.trace.operations import Kind, Operation, Recording
 
 Float = npt.NDArray[np.float64]
+_FOLLOWS, _UNRELATED = 0.999, 0.5
 _CLEARS = (Kind.CLEAR, Kind.FILL, Kind.HOST_WRITE)
 
 
@@ -353,10 +354,10 @@ def _consumed(
     consumed = sum((r.values for r in counted[1:]), counted[0].values)
     last = counted[-1].operation
     cleared = _clear_between(recording, gradient, backwards[-1].index, last.index)
-    viewed = _through_view(recording, ref, gradient, update, last, limit)
+    viewed, reused = _through_view(recording, ref, gradient, update, last, limit)
     if viewed is not None and len(counted) == 1:
         moved = _movement(recording, ref, update, successor)
-        if _explains_better(viewed, consumed, moved):
+        if _explains_better(viewed, consumed, moved, reused):
             consumed = viewed
             cleared = _clear_between(recording, gradient, last.index, limit)
             counted = [Reading(last, viewed)]
@@ -436,20 +437,19 @@ def _clear_between(recording: Recording, gradient: Extent, begin: int, end: int)
 
 def _through_view(
     recording: Recording, ref: ArrayRef, gradient: Extent, update: Operation | None, last: Operation, limit: int
-) -> Float | None:
-    """What a NumPy view of the gradient showed when the update was made, if the buffer changed since."""
+) -> tuple[Float | None, bool]:
+    """What a NumPy view of the gradient showed once the buffer had changed, and whether it was used after that."""
     if last.kind is not Kind.HOST_READ:
-        return None
-    candidates = [update] if update is not None else list(recording.operations[last.index + 1 : limit + 1])
-    for operation in candidates:
-        if operation.kind is not Kind.HOST_WRITE:
-            continue
-        seen: Bytes | None = operation.gradients.get(gradient)
+        return None, False
+    following = recording.operations[last.index + 1 : limit + 1]
+    reused = any(o.viewed.get(gradient, False) for o in following)
+    for operation in [update] if update is not None else following:
+        seen = operation.gradients.get(gradient) if operation.kind is Kind.HOST_WRITE else None
         if seen is not None:
-            return gradient_values(seen, ref)
-    if any(gradient in o.viewed for o in recording.operations[last.index + 1 : limit]):
-        return np.zeros(ref.full_shape)
-    return None
+            return gradient_values(seen, ref), reused
+    if any(gradient in o.viewed for o in following):
+        return np.zeros(ref.full_shape), reused
+    return None, False
 
 
 def _movement(
@@ -494,13 +494,18 @@ def _data(operation: Operation | None, ref: ArrayRef) -> Float | None:
     return view.astype(np.float64)
 
 
-def _explains_better(candidate: Float, other: Float, moved: Float | None) -> bool:
-    """Whether a parameter's movement follows one gradient rather than another."""
-    if np.array_equal(candidate, other) or moved is None:
+def _explains_better(candidate: Float, other: Float, moved: Float | None, reused: bool) -> bool:
+    """Whether the program used one gradient rather than another: by how the parameter moved, if that tells."""
+    if np.array_equal(candidate, other):
         return False
+    if moved is None:
+        return reused
     if not moved.any():
-        return not candidate.any()
-    return _alignment(candidate, moved) > _alignment(other, moved) + 1e-9
+        return not candidate.any() or reused
+    first, second = _alignment(candidate, moved), _alignment(other, moved)
+    if max(first, second) > _FOLLOWS:
+        return first > second
+    return reused and second < _UNRELATED
 
 
 def _alignment(gradient: Float, moved: Float) -> float:

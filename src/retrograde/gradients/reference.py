@@ -117,16 +117,16 @@ def probes_for(
     if consumed is not None and ideal is not None:
         gap = np.where(np.isfinite(consumed) & np.isfinite(ideal), consumed - ideal, 0.0)
         if np.abs(gap).max(initial=0.0) > 1e-5 * np.abs(ideal[np.isfinite(ideal)]).max(initial=0.0):
-            probes.append(Probe("where consumed and ideal differ", _steepest(gap, scale)))
+            probes.append(Probe("the difference of the gradients used and ideal", _steepest(gap, scale)))
         elif np.all(np.isfinite(ideal)) and ideal.any() and ideal.size > _FEW:
-            probes.append(Probe("the gradient", _steepest(ideal, scale)))
-    probes.append(Probe("random", rng.standard_normal(contents.shape) * scale))
+            probes.append(Probe("the gradient itself", _steepest(ideal, scale)))
+    probes.append(Probe("a random direction", rng.standard_normal(contents.shape) * scale))
     size = contents.size
     if size <= _FEW:
         order = list(range(size))
     else:
         order = _interesting(consumed, ideal, rng, size)
-        probes.append(Probe("another random one", rng.standard_normal(contents.shape) * scale))
+        probes.append(Probe("another random direction", rng.standard_normal(contents.shape) * scale))
     for element in order:
         vector = np.zeros(size)
         vector[element] = scale.reshape(-1)[element]

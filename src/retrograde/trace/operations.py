@@ -100,6 +100,7 @@ class BackwardCall:
         before: What the gradients of the tape's leaves held when it began.
         taped: What they held at its end.
         reused: Whether this tape ran backward before.
+        draws: Whether the host drew random numbers since the backward pass before.
     """
 
     tape: int
@@ -109,6 +110,7 @@ class BackwardCall:
     before: Mapping[Extent, Bytes]
     taped: Mapping[Extent, Bytes]
     reused: bool
+    draws: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +128,8 @@ class Operation:
         data: Bytes read or written by the host; of a fill, the bytes of one element.
         gradients: Contents of gradient buffers at the moment they were read.
         route: How the write came, for the report.
-        viewed: Gradient buffers that NumPy views of the program showed when they were about to be cleared.
+        viewed: Gradient buffers that NumPy views of the program showed when they were about to be cleared, and
+            whether the program goes on to use such a view.
         expression: The number that the program computes from a host read.
     """
 
@@ -141,7 +144,7 @@ class Operation:
     gradients: Mapping[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
     route: str | None = None
     expression: Reduction | None = None
-    viewed: tuple[Extent, ...] = ()
+    viewed: Mapping[Extent, bool] = field(default_factory=dict[Extent, bool])
 
     @property
     def launch(self) -> LaunchCall | None:

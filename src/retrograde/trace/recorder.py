@@ -31,9 +31,10 @@ from retrograde.trace.operations import (
     Undo,
 )
 from retrograde.trace.plan import Outcome, Plan, read_values
+from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, gradient_contents, seeds_of
 from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
-from retrograde.trace.watches import Watches, locate_write
+from retrograde.trace.watches import Watches, is_used_later, locate_write
 
 LOAD = Usage(load=True)
 STORE = Usage(store=True)
@@ -52,7 +53,7 @@ class Pending:
     accesses: tuple[Access, ...] = ()
     call: LaunchCall | CopyCall | BackwardCall | None = None
     gradients: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
-    viewed: tuple[Extent, ...] = ()
+    viewed: dict[Extent, bool] = field(default_factory=dict[Extent, bool])
     before: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
 
 
@@ -91,6 +92,7 @@ class Recorder:
         self._budget = budget
         self._since_backward = False
         self._values: dict[int, float] = {}
+        self._draws: bytes | None = None
 
     # -- the life of a call ------------------------------------------------------------------------
 
@@ -118,7 +120,9 @@ class Recorder:
             self._keep_viewed_gradients(pending)
         elif kind in (Kind.CLEAR, Kind.FILL):
             written = [a.ref.extent for a in pending.accesses]
-            pending.viewed = tuple(e for e in self.watches.live() if e in written)
+            pending.viewed = {
+                w.extent: is_used_later(frame, w.view()) for w in self.watches.live() if w.extent in written
+            }
         return pending
 
     def commit(
@@ -331,7 +335,9 @@ class Recorder:
             return pending, {}
         reused = self.tapes.count_backward(number) > 0
         leaves = self._leaves(number)
+        draws = state_of_generators(pending.frame)
         details = {
+            "draws": self._draws is not None and draws != self._draws,
             "tape": number,
             "loss": loss_ref,
             "seeds": seeds,
@@ -340,6 +346,7 @@ class Recorder:
             "leaves": leaves,
             "reused": reused,
         }
+        self._draws = draws
         return pending, details
 
     def backward_done(self, pending: Pending, details: dict[str, Any]) -> None:
@@ -404,7 +411,7 @@ class Recorder:
 
     def _keep_viewed_gradients(self, pending: Pending) -> None:
         """Keep what the gradient buffers hold that the program sees through NumPy views."""
-        for extent in self.watches.live():
+        for extent in (w.extent for w in self.watches.live()):
             if extent.low in self._gradients:
                 pending.gradients[extent] = read_bytes(extent)
 

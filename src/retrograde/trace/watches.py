@@ -54,9 +54,9 @@ class Watches:
                 return
         self._watches.append(Watch(ref, weakref.ref(view), read_bytes(extent)))
 
-    def live(self) -> Iterator[Extent]:
-        """Addresses that the program can still see through a view."""
-        return (w.extent for w in self._watches if w.view() is not None)
+    def live(self) -> Iterator[Watch]:
+        """Views that the program still refers to."""
+        return (w for w in self._watches if w.view() is not None)
 
     def changes(self) -> Iterator[Change]:
         """Writes since the last look, and an end to the watches whose views died."""
@@ -113,6 +113,36 @@ def _names_of(frame: FrameType, view: Any) -> set[str]:
     }
 
 
+def is_used_later(frame: FrameType | None, view: Any) -> bool:
+    """Whether the code that a frame executes names a view again after the line that it is at."""
+    if frame is None:
+        return False
+    code = frame.f_code
+    last = max((line for _, _, line in code.co_lines() if line is not None), default=0)
+    names = _names_of(frame, view)
+    return any(name in names and frame.f_lineno < line <= last for line, name in _loads(code.co_filename))
+
+
+@lru_cache(maxsize=64)
+def _loads(file: str) -> tuple[tuple[int, str], ...]:
+    """Lines that use a name, with the name."""
+    tree = _parsed(file)
+    if tree is None:
+        return ()
+    return tuple(
+        (node.lineno, node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _parsed(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
 def _search_frame(frame: FrameType, names: set[str], since: int) -> CallSite | None:
     """The latest in-place statement on one of some names in the code that a frame executes."""
     code = frame.f_code
@@ -131,11 +161,8 @@ def _search_frame(frame: FrameType, names: set[str], since: int) -> CallSite | N
 @lru_cache(maxsize=64)
 def in_place_statements(file: str) -> tuple[tuple[int, str], ...]:
     """Lines that change an array in place, with the name of the array ("numpy()" for a temporary)."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return ()
-    return tuple(sorted(_in_place(tree)))
+    tree = _parsed(file)
+    return () if tree is None else tuple(sorted(_in_place(tree)))
 
 
 _METHODS = frozenset({"fill", "sort", "put", "partition", "itemset", "setfield"})

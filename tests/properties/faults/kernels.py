@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 from tests.properties import ir
-from tests.properties.expressions import loads, number, plus, times
+from tests.properties.expressions import loads, number, plus, rereads, times
 from tests.properties.faults.edits import with_kernel
 
 
 def wrong_adjoint(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
-    """RG410: a kernel takes a remainder, whose adjoint by the divisor is missing in Warp; far from its steps."""
+    """RG410: a kernel takes a remainder, whose adjoint by the divisor is missing in Warp; far from its steps.
+
+    What only linear kernels read may be overwritten, and would be a second fault.
+    """
     for kernel in program.kernels:
         stores = [s for s in kernel.body if isinstance(s, ir.Store)]
         if len(stores) != 1 or stores[0].mode != "set" or stores[0].index != "here":
@@ -20,6 +23,7 @@ def wrong_adjoint(program: ir.Program, rng: np.random.Generator) -> Iterator[tup
         target = next(a for a in kernel.args if a.name == stores[0].arg)
         read = [load for s in kernel.body for load in loads(s.value) if load.arg != target.name]
         scalars = [load for load in read if next(a for a in kernel.args if a.name == load.arg).width == 1]
+        scalars = [load for load in scalars if rereads(kernel, load.arg)]
         if target.width != 1 or not scalars:
             continue
         wave = ir.Unary("sin", times(number(rng), scalars[0]))

@@ -13,7 +13,7 @@ import time
 
 import warp as wp
 from benchmarks.problem import Ours, ours
-from benchmarks.timing import medians, verdict
+from benchmarks.timing import take_turns, verdict
 
 LIMIT = 1.5
 
@@ -23,10 +23,10 @@ def spread(name: str, cases: dict[int, tuple[Ours, int]]) -> bool:
     functions = {}
     for key, (case, _) in cases.items():
         functions |= {f"{key} forward": case.forward, f"{key} gradient": case.gradient}
-    times = medians(functions, seconds=20.0, clock=time.thread_time)
+    timings = take_turns(functions, seconds=20.0, clock=time.thread_time)
     reached = True
     for what in ("forward", "gradient"):
-        each = {key: times[f"{key} {what}"] / work for key, (_, work) in cases.items()}
+        each = {key: timings.median(f"{key} {what}") / work for key, (_, work) in cases.items()}
         ratio = max(each.values()) / min(each.values())
         reached &= ratio <= LIMIT
         listed = ", ".join(f"{key}: {1e9 * value:.0f}" for key, value in each.items())
@@ -36,7 +36,7 @@ def spread(name: str, cases: dict[int, tuple[Ours, int]]) -> bool:
 
 def main() -> int:
     """By boxes, then by steps."""
-    wp.config.quiet = True
+    wp.config.log_level = wp.LOG_WARNING
     by_boxes = {boxes: (ours(boxes, 50), 50 * boxes) for boxes in (320, 1280, 5120, 10_240)}
     by_steps = {steps: (ours(320, steps), 320 * steps) for steps in (50, 200, 800)}
     reached = spread("boxes", by_boxes) & spread("steps", by_steps)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import warp as wp
-from benchmarks.timing import medians, verdict
+from benchmarks.timing import take_turns, verdict
 from numpy.typing import NDArray
 
 from retrograde.aerosol import SectionalState, SizeGrid
@@ -61,7 +61,7 @@ def compare(name: str, dynamics: Any) -> bool:
         "particula": lambda: particula_run(dynamics, start, table, time),
         "ours": lambda: integration.forward(state.number),
     }
-    times = medians(functions, seconds=5.0)
+    timings = take_turns(functions, seconds=5.0)
     finals = {"particula": particula_run(dynamics, start, table, time), "ours": integration.number.numpy()[1, 0]}
     escaped = {"particula": 0.0, "ours": float(integration.escaped_volume.numpy()[1, 0])}
     errors = {}
@@ -70,15 +70,15 @@ def compare(name: str, dynamics: Any) -> bool:
         errors[model] = float(np.abs(volume - exact).sum() / exact.sum())
         kept = (volume.sum() + escaped[model]) / (start @ GRID.volumes)
         print(f"{name} kernel, {model}: L1 error {errors[model]:.4f}, volume kept {kept:.12f}, "
-              f"{1e6 * times[model] / STEPS:.1f} us a step")  # fmt: skip
+              f"{1e6 * timings.median(model) / STEPS:.1f} us a step")  # fmt: skip
     print(f"  {errors['particula'] / errors['ours']:.1f} times as accurate, "
-          f"{times['particula'] / times['ours']:.0f} times as fast")  # fmt: skip
-    return errors["ours"] < errors["particula"] and times["ours"] < times["particula"]
+          f"{timings.ratio('particula', 'ours'):.0f} times as fast")  # fmt: skip
+    return errors["ours"] < errors["particula"] and timings.median("ours") < timings.median("particula")
 
 
 def main() -> int:
     """Both kernels, where particula is installed."""
-    wp.config.quiet = True
+    wp.config.log_level = wp.LOG_WARNING
     try:
         from particula import dynamics
     except ImportError:

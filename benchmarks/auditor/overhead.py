@@ -19,7 +19,7 @@ if __package__ in (None, ""):
 from benchmarks.auditor.processes import PROGRAMS, medians
 
 _RATIO, _SECONDS = 3.0, 10.0
-_EXPECTED = {"heat": "right", "heat_two_buffers": "wrong", "particles": "right", "wave": "right"}
+_EXPECTED = {"heat": "right", "heat_two_buffers": "wrong", "particles": "right", "wave": "wrong"}
 
 
 def main(rounds: int) -> int:

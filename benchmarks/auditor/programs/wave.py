@@ -1,4 +1,4 @@
-"""Fits the speeds of a small vibrating membrane, step after step in place, over many short launches."""
+"""Fits the speeds of a small vibrating membrane in place, so that backward reads the last heights only."""
 
 import numpy as np
 import warp as wp

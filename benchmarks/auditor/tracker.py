@@ -1,0 +1,129 @@
+"""Claim: the auditor finds faults that Warp's own overwrite tracker does not look for, without its false alarms.
+
+Runs every program of `tests/programs`, and the cases beside the repository where there are any, plainly, under
+`wp.config.verify_autograd_array_access`, and under audit, each in a process of its own, and counts: faulty programs
+that were flagged, right ones that were, and seconds. A program is flagged by the tracker if it warns of any array,
+by the audit if its verdict is "wrong".
+
+    python benchmarks/auditor/tracker.py [EVERY]     # every EVERYth program only
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.auditor.processes import ROOT, run
+
+_WARNING = "has already been read from in a previous launch"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program and the truth about it.
+
+    Attributes:
+        path: Its file.
+        wrong: Whether the gradient it consumes is wrong.
+        overwrites: Whether contents that backward needs are overwritten, which is what the tracker looks for.
+    """
+
+    path: Path
+    wrong: bool
+    overwrites: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one program: flagged by each, with the seconds and the tracker's lines."""
+
+    subject: Subject
+    tracker: bool
+    lines: int
+    audit: bool
+    plain_seconds: float
+    tracker_seconds: float
+    audit_seconds: float
+
+
+def own_programs() -> Iterator[Subject]:
+    """The labelled programs of the test suite."""
+    for path in sorted((ROOT / "tests" / "programs").glob("*/*.py")):
+        source = path.read_text(encoding="utf-8")
+        if source.startswith("# expect: "):
+            yield Subject(path, source.startswith("# expect: wrong"), "# <- RG10" in source)
+
+
+def cases() -> Iterator[Subject]:
+    """Cases with a truth beside them, in the folder named by RETROGRADE_SHARED or next to the repository."""
+    folder = Path(os.environ.get("RETROGRADE_SHARED", ROOT.parent / "shared")) / "cases"
+    for path in sorted(folder.glob("*/train.py")):
+        truth = json.loads((path.parent / "truth.json").read_text(encoding="utf-8"))
+        codes = {code for alternatives in truth["causes"] for code in alternatives}
+        yield Subject(path, truth["verdict"] == "wrong", any(code.startswith("RG10") for code in codes))
+
+
+def examine(subject: Subject, folder: Path) -> Outcome:
+    """Run one program in the three ways; a run beforehand fills the kernel caches of each."""
+    output = folder / "audit.json"
+    tracked = [Path(__file__).parent / "tracked.py", subject.path]
+    audited = ["-m", "retrograde", "audit", "--format", "json", "--output", output, subject.path]
+    for way in ([subject.path], tracked, audited):
+        run(way)
+    output.unlink(missing_ok=True)
+    plain, tracker, audit = run([subject.path]), run(tracked), run(audited)
+    lines = (tracker.stdout + tracker.stderr).count(_WARNING)
+    verdict = json.loads(output.read_text(encoding="utf-8"))["verdict"] if output.exists() else "none"
+    return Outcome(subject, lines > 0, lines, verdict == "wrong", plain.seconds, tracker.seconds, audit.seconds)
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Counts of both, one line a question."""
+    wrong = [o for o in outcomes if o.subject.wrong]
+    right = [o for o in outcomes if not o.subject.wrong]
+    overwrites = [o for o in wrong if o.subject.overwrites]
+    plain = sum(o.plain_seconds for o in outcomes)
+    rows = [
+        ("faulty programs flagged", sum(o.tracker for o in wrong), sum(o.audit for o in wrong), len(wrong)),
+        ("... by overwritten contents", sum(o.tracker for o in overwrites), sum(o.audit for o in overwrites), len(overwrites)),
+        ("right programs flagged", sum(o.tracker for o in right), sum(o.audit for o in right), len(right)),
+    ]  # fmt: skip
+    lines = [f"{'':30} {'tracker':>8} {'audit':>8} {'of':>5}"]
+    lines += [f"{name:30} {tracker:8} {audit:8} {count:5}" for name, tracker, audit, count in rows]
+    ratios = (sum(o.tracker_seconds for o in outcomes) / plain, sum(o.audit_seconds for o in outcomes) / plain)
+    lines.append(f"{'seconds over a plain run':30} {ratios[0]:7.2f}x {ratios[1]:7.2f}x")
+    lines.append(
+        f"{'seconds a program':30} {ratios[0] * plain / len(outcomes):8.2f} {ratios[1] * plain / len(outcomes):8.2f}"
+    )
+    lines.append(f"{'lines of warning, most':30} {max(o.lines for o in outcomes):8}")
+    return "\n".join(lines)
+
+
+def main(every: int) -> None:
+    """Examine all programs and print the table."""
+    subjects = [*own_programs(), *cases()][::every]
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for subject in subjects:
+            outcome = examine(subject, Path(folder))
+            outcomes.append(outcome)
+            name = f"{subject.path.parent.name}/{subject.path.stem}"
+            missed = "" if outcome.audit == subject.wrong else "  AUDIT MISTAKEN"
+            print(
+                f"{name:40} {'wrong' if subject.wrong else 'right'}  tracker {outcome.lines:4} lines"
+                f"  audit {'wrong' if outcome.audit else 'not wrong'}{missed}",
+                flush=True,
+            )
+    print(table(outcomes))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1)

@@ -91,11 +91,12 @@ def table(outcomes: list[Outcome]) -> str:
     right = [o for o in outcomes if not o.subject.wrong]
     overwrites = [o for o in wrong if o.subject.overwrites]
     plain = sum(o.plain_seconds for o in outcomes)
-    rows = [
-        ("faulty programs flagged", sum(o.tracker for o in wrong), sum(o.audit for o in wrong), len(wrong)),
-        ("... by overwritten contents", sum(o.tracker for o in overwrites), sum(o.audit for o in overwrites), len(overwrites)),
-        ("right programs flagged", sum(o.tracker for o in right), sum(o.audit for o in right), len(right)),
-    ]  # fmt: skip
+    groups = {
+        "faulty programs flagged": wrong,
+        "... by overwritten contents": overwrites,
+        "right programs flagged": right,
+    }
+    rows = [(name, sum(o.tracker for o in g), sum(o.audit for o in g), len(g)) for name, g in groups.items()]
     lines = [f"{'':30} {'tracker':>8} {'audit':>8} {'of':>5}"]
     lines += [f"{name:30} {tracker:8} {audit:8} {count:5}" for name, tracker, audit, count in rows]
     ratios = (sum(o.tracker_seconds for o in outcomes) / plain, sum(o.audit_seconds for o in outcomes) / plain)

@@ -1,3 +1,4 @@
+# ruff: noqa: D103
 """Recovers a temperature field in a block of material whose conductivity depends on the temperature."""
 
 import numpy as np
@@ -42,8 +43,8 @@ for iteration in range(ROUNDS):
     loss = wp.zeros(1, dtype=float, requires_grad=True)
     tape = wp.Tape()
     with tape:
-        for now, following in zip(states[:-1], states[1:], strict=True):
-            wp.launch(conduct, dim=shape, inputs=[now, following, 0.08])
+        for step in range(STEPS):
+            wp.launch(conduct, dim=shape, inputs=[states[step], states[step + 1], 0.08])
         wp.launch(misfit, dim=shape, inputs=[states[-1], wanted, loss])
     tape.backward(loss)
     print("iteration", iteration, "loss", float(loss.numpy()[0]))

@@ -1,3 +1,4 @@
+# ruff: noqa: D103
 """The same as `heat.py`, but two buffers take turns, so that backward reads overwritten temperatures."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# ruff: noqa: D101, D103
 """Finds the initial velocities that bring a cloud of particles, tied by springs, to where it is wanted."""
 
 import numpy as np

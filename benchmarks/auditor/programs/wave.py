@@ -1,3 +1,4 @@
+# ruff: noqa: D103
 """Fits the speeds of a small vibrating membrane in place, so that backward reads the last heights only."""
 
 import numpy as np

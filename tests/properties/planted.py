@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from tests.properties.emitter import emit, expected_lines
-from tests.properties.faults.catalogue import Plant, plants
+from tests.properties.faults.catalogue import Plant, pairs, plants
 from tests.properties.truth import compare
 from tests.support.auditing import Auditor
 
@@ -42,12 +42,26 @@ def plant_one(cause: str, seed: int, auditor: Auditor) -> Planted:
         AssertionError: A plant does not run, or computes another objective than the interpreter.
     """
     for plant in islice(plants(cause, seed), _TRIES):
-        source = emit(plant.program)
-        outcome = auditor.run(source)
-        assert outcome.ok, outcome.stderr[-2000:]
-        compared = compare(plant.program, outcome.stdout)
-        assert max(c.objective_error for c in compared) < _OBJECTIVE, (cause, seed, plant.route)
-        error = max(c.error for c in compared[_JUDGED.get(cause, slice(2))])
-        if not error <= _EFFECT:
-            return Planted(plant, source, expected_lines(source), error)
+        planted = _measure(plant, auditor)
+        if not planted.error <= _EFFECT:
+            return planted
     raise RuntimeError(f"No plant of {cause} at seed {seed} changes the gradient.")
+
+
+def plant_two(first: str, second: str, seed: int, auditor: Auditor) -> Planted:
+    """Two faults in one program: the first changes the gradient, and the second changes it again; as `plant_one`."""
+    for alone, both in islice(pairs(first, second, seed), _TRIES):
+        before, after = _measure(alone, auditor), _measure(both, auditor)
+        if before.error > _EFFECT and abs(after.error - before.error) > _EFFECT:
+            return after
+    raise RuntimeError(f"No plant of {first} at seed {seed} changes the gradient.")
+
+
+def _measure(plant: Plant, auditor: Auditor) -> Planted:
+    source = emit(plant.program)
+    outcome = auditor.run(source)
+    assert outcome.ok, outcome.stderr[-2000:]
+    compared = compare(plant.program, outcome.stdout)
+    assert max(c.objective_error for c in compared) < _OBJECTIVE, (plant.cause, plant.route)
+    error = max(c.error for c in compared[_JUDGED.get(plant.cause, slice(2))])
+    return Planted(plant, source, expected_lines(source), error)

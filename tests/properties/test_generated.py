@@ -10,7 +10,7 @@ import pytest
 from tests.properties.emitter import emit
 from tests.properties.faults.catalogue import FAULTS
 from tests.properties.generator import generate
-from tests.properties.planted import plant_one
+from tests.properties.planted import plant_one, plant_two
 from tests.properties.truth import compare
 from tests.support.auditing import Auditor
 
@@ -18,6 +18,10 @@ pytestmark = pytest.mark.programs
 
 _RIGHT = 200
 _PLANTED_EACH = 17
+_PAIRS = [
+    *(("RG101", "RG301"), ("RG103", "RG301"), ("RG309", "RG301"), ("RG410", "RG301")),
+    *(("RG101", "RG305"), ("RG102", "RG305"), ("RG201", "RG305"), ("RG201", "RG301")),
+]
 _TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 
 
@@ -44,3 +48,14 @@ def test_planted_fault_is_found(cause: str, seed: int, auditor: Auditor) -> None
     found = {(c["code"], c["line"]) for c in document["causes"]}
     expected = {(code, line) for line, codes in planted.lines.items() for code in codes}
     assert found & expected, (planted.plant.route, found, expected)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("first", "second"), _PAIRS)
+def test_two_planted_faults_are_both_found(first: str, second: str, seed: int, auditor: Auditor) -> None:
+    planted = plant_two(first, second, seed, auditor)
+    document = auditor.audit(planted.source)
+    assert document["verdict"] == "wrong", (planted.plant.route, document["reason"])
+    found = {(c["code"], c["line"]) for c in document["causes"]}
+    expected = {(code, line) for line, codes in planted.lines.items() for code in codes}
+    assert {code for code, _ in found & expected} == {first, second}, (planted.plant.route, found, expected)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from tests.properties import ir
@@ -30,6 +30,11 @@ class Wishes:
     persistent: bool = False
     host_update: bool = False
     fresh: bool = False
+
+
+def merge(one: Wishes, other: Wishes) -> Wishes:
+    """Both wishes at once."""
+    return Wishes(**{f.name: getattr(one, f.name) or getattr(other, f.name) for f in fields(Wishes)})
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from tests.properties.faults.chain import loss_off_tape, missing_flag
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
 from tests.properties.faults.kernels import wrong_adjoint
 from tests.properties.generator import generate
-from tests.properties.workbench import Wishes
+from tests.properties.workbench import Wishes, merge
 
 _ATTEMPTS = 40
 
@@ -65,6 +65,23 @@ def plants(cause: str, seed: int) -> Iterator[Plant]:
         for k in rng.permutation(len(found)):
             route, planted = found[k]
             yield Plant(cause, route, planted)
+
+
+def pairs(first: str, second: str, seed: int) -> Iterator[tuple[Plant, Plant]]:
+    """Plants of one cause, each with the same program after a second fault; the second is one of bookkeeping.
+
+    Raises:
+        KeyError: A cause cannot be planted.
+    """
+    wishes = merge(FAULTS[first].wishes, FAULTS[second].wishes)
+    for attempt in range(_ATTEMPTS):
+        program = generate(seed + 1_000_003 * attempt, wishes)
+        rng = np.random.default_rng([seed, attempt, int(first[2:]), int(second[2:])])
+        found = list(FAULTS[first].places(program, rng))
+        for k in rng.permutation(len(found)):
+            route, planted = found[k]
+            for other, both in FAULTS[second].places(planted, rng):
+                yield Plant(first, route, planted), Plant(second, f"{route}, {other}", both)
 
 
 FAULTS: dict[str, Fault] = {

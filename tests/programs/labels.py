@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tests.support.printed import Printed
 
 HERE = Path(__file__).parent
-_HEADER = re.compile(r"# expect: (right|wrong|wrong by all)((?:, remark RG\d{3})*)$")
+_HEADER = re.compile(r"# expect: (right|wrong|wrong by all|right, today undecided)((?:, remark RG\d{3})*)$")
 _MARK = re.compile(r"# <- ((?:RG\d{3} ?)+)$")
 _MENDED = "_mended"
 _STEP = 1e-5
@@ -29,6 +29,7 @@ class Labelled:
     Attributes:
         path: Its file.
         verdict: The expected verdict.
+        today: What this version says where it cannot judge yet, else the verdict.
         remarks: Codes of expected remarks.
         marks: Line and code of the expected causes; lines with the same code are alternatives.
         all_codes: Every marked code must be found; otherwise one is enough.
@@ -37,6 +38,7 @@ class Labelled:
 
     path: Path
     verdict: str
+    today: str
     remarks: tuple[str, ...]
     marks: tuple[tuple[int, str], ...]
     all_codes: bool
@@ -95,7 +97,8 @@ def _read(path: Path) -> Labelled:
     objective = getattr(twins, path.stem.removesuffix(_MENDED))
     return Labelled(
         path,
-        header[1].split()[0],
+        re.split(r"\W", header[1])[0],
+        header[1].split()[-1] if "today" in header[1] else re.split(r"\W", header[1])[0],
         tuple(re.findall(r"RG\d{3}", header[2])),
         tuple(marks),
         header[1].endswith("all"),

@@ -1,4 +1,4 @@
-# expect: right
+# expect: right, today undecided
 """Forward and backward are captured once as a graph, and launched in every iteration."""
 
 import warp as wp

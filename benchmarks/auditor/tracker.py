@@ -23,6 +23,7 @@ if __package__ in (None, ""):
 
 from benchmarks.auditor.processes import ROOT, run
 
+_TIMED = 10
 _WARNING = "has already been read from in a previous launch"
 
 
@@ -43,15 +44,21 @@ class Subject:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one program: flagged by each, with the seconds and the tracker's lines."""
+    """What became of one program.
+
+    Attributes:
+        subject: The program.
+        tracker: Whether the tracker warned.
+        lines: How many lines of warning it printed.
+        audit: Whether the audit called it wrong.
+        seconds: Plain, under the tracker, under audit [s]; None where caches were not warm.
+    """
 
     subject: Subject
     tracker: bool
     lines: int
     audit: bool
-    plain_seconds: float
-    tracker_seconds: float
-    audit_seconds: float
+    seconds: tuple[float, float, float] | None
 
 
 def own_programs() -> Iterator[Subject]:
@@ -71,18 +78,21 @@ def cases() -> Iterator[Subject]:
         yield Subject(path, truth["verdict"] == "wrong", any(code.startswith("RG10") for code in codes))
 
 
-def examine(subject: Subject, folder: Path) -> Outcome:
-    """Run one program in the three ways; a run beforehand fills the kernel caches of each."""
+def examine(subject: Subject, folder: Path, timed: bool) -> Outcome:
+    """Run one program in the three ways; where it is timed, a run beforehand fills the kernel caches of each."""
     output = folder / "audit.json"
     tracked = [Path(__file__).parent / "tracked.py", subject.path]
     audited = ["-m", "retrograde", "audit", "--format", "json", "--output", output, subject.path]
-    for way in ([subject.path], tracked, audited):
-        run(way)
     output.unlink(missing_ok=True)
+    if timed:
+        for way in ([subject.path], tracked, audited):
+            run(way)
+        output.unlink(missing_ok=True)
     plain, tracker, audit = run([subject.path]), run(tracked), run(audited)
     lines = (tracker.stdout + tracker.stderr).count(_WARNING)
     verdict = json.loads(output.read_text(encoding="utf-8"))["verdict"] if output.exists() else "none"
-    return Outcome(subject, lines > 0, lines, verdict == "wrong", plain.seconds, tracker.seconds, audit.seconds)
+    seconds = (plain.seconds, tracker.seconds, audit.seconds) if timed else None
+    return Outcome(subject, lines > 0, lines, verdict == "wrong", seconds)
 
 
 def table(outcomes: list[Outcome]) -> str:
@@ -90,7 +100,6 @@ def table(outcomes: list[Outcome]) -> str:
     wrong = [o for o in outcomes if o.subject.wrong]
     right = [o for o in outcomes if not o.subject.wrong]
     overwrites = [o for o in wrong if o.subject.overwrites]
-    plain = sum(o.plain_seconds for o in outcomes)
     groups = {
         "faulty programs flagged": wrong,
         "... by overwritten contents": overwrites,
@@ -99,11 +108,10 @@ def table(outcomes: list[Outcome]) -> str:
     rows = [(name, sum(o.tracker for o in g), sum(o.audit for o in g), len(g)) for name, g in groups.items()]
     lines = [f"{'':30} {'tracker':>8} {'audit':>8} {'of':>5}"]
     lines += [f"{name:30} {tracker:8} {audit:8} {count:5}" for name, tracker, audit, count in rows]
-    ratios = (sum(o.tracker_seconds for o in outcomes) / plain, sum(o.audit_seconds for o in outcomes) / plain)
-    lines.append(f"{'seconds over a plain run':30} {ratios[0]:7.2f}x {ratios[1]:7.2f}x")
-    lines.append(
-        f"{'seconds a program':30} {ratios[0] * plain / len(outcomes):8.2f} {ratios[1] * plain / len(outcomes):8.2f}"
-    )
+    times = [o.seconds for o in outcomes if o.seconds is not None]
+    plain, tracker, audit = (sum(t[way] for t in times) for way in range(3))
+    lines.append(f"{'seconds over a plain run':30} {tracker / plain:7.2f}x {audit / plain:7.2f}x {len(times):5}")
+    lines.append(f"{'seconds a program':30} {tracker / len(times):8.2f} {audit / len(times):8.2f} {len(times):5}")
     lines.append(f"{'lines of warning, most':30} {max(o.lines for o in outcomes):8}")
     return "\n".join(lines)
 
@@ -113,8 +121,8 @@ def main(every: int) -> None:
     subjects = [*own_programs(), *cases()][::every]
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory() as folder:
-        for subject in subjects:
-            outcome = examine(subject, Path(folder))
+        for number, subject in enumerate(subjects):
+            outcome = examine(subject, Path(folder), timed=number % _TIMED == 0)
             outcomes.append(outcome)
             name = f"{subject.path.parent.name}/{subject.path.stem}"
             missed = "" if outcome.audit == subject.wrong else "  AUDIT MISTAKEN"

@@ -358,6 +358,7 @@ PROGRAMS = (
             (struct_state, _struct_state),
             (overlapping_slices, _overlapping_slices),
             (second_pointer, _second_pointer),
+            (indexed, _indexed),
             (offset_copies, _offset_copies),
             (cleared_scratch, _cleared_scratch),
             (tiles, _tiles),

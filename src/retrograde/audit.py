@@ -18,7 +18,7 @@ from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
-from retrograde.program import Ending, execute, remove_temporary_folders
+from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
 from retrograde.request import AuditRequest
 from retrograde.result import Audit, Verdict
 from retrograde.trace.observer import Observer
@@ -57,6 +57,7 @@ class _Conductor:
         self.started = time.monotonic()
         self.wanted = request.iterations or _ITERATIONS
         self.looked_at = 0
+        self.spare = temporary_folders()
         self.stopped = False
         self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).run)
         self.recorder = Recorder(self._boundary)
@@ -85,7 +86,7 @@ class _Conductor:
             self.snapshots.close()
             sys.stdout.flush()
             sys.stderr.flush()
-            remove_temporary_folders()
+            remove_temporary_folders(self.spare)
             os._exit(0)
         self.snapshots.take(recorder)
 
@@ -116,6 +117,8 @@ class _Conductor:
             return self._result(Verdict.NOT_RUN, ending.reason, ran)
         if self.recorder.failure is not None:
             return self._result(Verdict.UNDECIDED, f"Recording failed: {self.recorder.failure}", ran)
+        if self.recorder.out_of_reach is not None:
+            return self._result(Verdict.UNDECIDED, self.recorder.out_of_reach, ran)
         if not any(o.kind is Kind.BACKWARD for o in recording.operations):
             return self._result(Verdict.NOTHING_TO_CHECK, _nothing(recording), ran)
         lives = self._chosen(find_lives(recording))

@@ -14,6 +14,7 @@ from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
+from typing import Any
 
 from retrograde.request import AuditRequest
 
@@ -105,14 +106,26 @@ def execute(request: AuditRequest) -> Ending:
     return Ending()
 
 
-def remove_temporary_folders() -> None:
+def temporary_folders() -> frozenset[str]:
+    """Names of the folders of all `TemporaryDirectory` objects of this process."""
+    return frozenset(str(folder.name) for folder in _temporary_directories())
+
+
+def remove_temporary_folders(spare: frozenset[str]) -> None:
     """Remove the folders of every `TemporaryDirectory`, Warp's included, as the end of the interpreter would.
 
     For a process that ends by `os._exit`, so that no handler of the program runs.
+
+    Args:
+        spare: Names to leave alone: a forked process also knows those of its parent.
     """
-    for item in gc.get_objects():
-        if isinstance(item, tempfile.TemporaryDirectory):
-            item.cleanup()
+    for folder in _temporary_directories():
+        if str(folder.name) not in spare:
+            folder.cleanup()
+
+
+def _temporary_directories() -> list[Any]:
+    return [item for item in gc.get_objects() if isinstance(item, tempfile.TemporaryDirectory)]
 
 
 def _load(request: AuditRequest) -> _Loaded:

@@ -60,10 +60,8 @@ def explain(judgement: Judgement) -> Explanation:
     findings += _report(judgement, proven, seeded)
     if not judgement.ideal_holds:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
-    if any(s.scale is not None and s.code in {f.code for f in used} for s in in_use):
-        remaining = gap(left, case.ideal)
-    else:
-        remaining = _remaining(judgement, left, proven, on_tape, seeded)
+    scale = next((f.scale for f in used if f.scale is not None), 1.0)
+    remaining = _remaining(judgement, left * scale, proven, on_tape, seeded) / abs(scale)
     return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
 
 

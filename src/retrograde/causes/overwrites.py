@@ -9,7 +9,7 @@ import numpy as np
 
 from retrograde.gradients.ladder import Case
 from retrograde.trace.arrays import ArrayRef, root_of
-from retrograde.trace.callsite import CallSite
+from retrograde.trace.callsite import CallSite, Key
 from retrograde.trace.extents import read_bytes
 from retrograde.trace.operations import Access, Kind, Operation
 
@@ -39,7 +39,7 @@ class Overwrite:
 
 def overwrites(case: Case) -> list[Overwrite]:
     """Overwrites within a window, one a call site, in program order."""
-    found: dict[tuple[tuple[str, int, int], bool], Overwrite] = {}
+    found: dict[tuple[Key, bool], Overwrite] = {}
     readers: list[tuple[Operation, Access]] = []
     for operation in case.window.operations:
         for access in operation.accesses:

@@ -7,7 +7,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.launch_test import multiplies, rewritten_paths
 from retrograde.gradients.sweep import Moment, Policy, Treatment
-from retrograde.trace.callsite import CallSite
+from retrograde.trace.callsite import CallSite, Key
 from retrograde.trace.operations import Operation
 
 CAUSE = Cause(
@@ -47,7 +47,7 @@ def wear(force: wp.array(dtype=float), pad: wp.array(dtype=float), worn: wp.arra
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Launches that need contents from before themselves."""
-    found: dict[tuple[str, int, int], Suspect] = {}
+    found: dict[Key, Suspect] = {}
     for operation in judgement.case.window.launches:
         treatment = judgement.case.treatments.get(operation.index)
         if treatment is None or not _needs_before(operation, treatment) or operation.site.key in found:

@@ -11,6 +11,7 @@ from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
 from retrograde.trace.arrays import root_of
+from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Access, Kind, Operation
 
 CAUSE = Cause(
@@ -38,7 +39,7 @@ CAUSE = Cause(
 def find(judgement: Judgement) -> list[Suspect]:
     """Arrays without a gradient buffer that something writes and something else reads."""
     case = judgement.case
-    groups: dict[tuple[str, int, int] | int, list[tuple[Operation, Access, str]]] = {}
+    groups: dict[Key | int, list[tuple[Operation, Access, str]]] = {}
     for operation, access, route in _between(case):
         root = root_of(access.ref.array)
         site = case.recording.sites.get(id(root))

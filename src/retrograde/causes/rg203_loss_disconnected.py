@@ -7,6 +7,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import unrecorded, writes_seed
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.sweep import Policy
+from retrograde.trace.callsite import Key
 
 CAUSE = Cause(
     code="RG203",
@@ -41,13 +42,13 @@ tape.backward(loss)
 def find(judgement: Judgement) -> list[Suspect]:
     """Unrecorded operations that write the loss."""
     case = judgement.case
-    found: dict[tuple[str, int, int], Suspect] = {}
+    found: dict[Key, Suspect] = {}
     for operation in unrecorded(case):
         if not writes_seed(case, operation) or operation.site.key in found:
             continue
         key = operation.site.key
 
-        def switch_off(policy: Policy, key: tuple[str, int, int] = key) -> Policy:
+        def switch_off(policy: Policy, key: Key = key) -> Policy:
             return policy.without(skipped=policy.skipped | {key})
 
         name = case.recording.name(case.objective.seeds[0].ref)

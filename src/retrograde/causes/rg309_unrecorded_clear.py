@@ -6,6 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.sweep import Policy
+from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
 
 CAUSE = Cause(
@@ -41,7 +42,7 @@ for step in range(steps):
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Unrecorded writes from outside on arrays that have a gradient buffer."""
-    found: dict[tuple[str, int, int], Suspect] = {}
+    found: dict[Key, Suspect] = {}
     for operation in judgement.case.window.operations:
         if not _is_clear(operation) or operation.site.key in found:
             continue

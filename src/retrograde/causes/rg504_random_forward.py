@@ -8,7 +8,6 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.trace.callsite import CallSite
-from retrograde.trace.operations import LaunchCall, Operation
 
 CAUSE = Cause(
     code="RG504",
@@ -16,10 +15,9 @@ CAUSE = Cause(
     group="remarks",
     summary="Two evaluations at one point differ: random draws, or state left over from the evaluation before.",
     finds=(
-        "Kernels on the path that draw from other seeds in other iterations, generators on the host that are drawn from between two "
-        "iterations, and objectives that change when the program is run again "
-        "unperturbed. A re-execution starts from a copy of the process, random state included, so that draws are the "
-        "same and differences mean something."
+        "Objectives that change when the program is run again unperturbed, and generators on the host without a seed "
+        "that are drawn from between two iterations. A re-execution starts from a copy of the process, random state "
+        "included, so that draws are the same and differences mean something."
     ),
     why=(
         "The gradient is that of the realisation at hand. Differences between two evaluations, and the loss from one "
@@ -33,43 +31,20 @@ CAUSE = Cause(
 
 
 def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
-    """Random draws that differ from one iteration to the next, and objectives that do not repeat."""
+    """Unseeded draws, and objectives that do not repeat."""
     for judgement in judgements:
         case = judgement.case
-        launch = next((o for o in case.window.launches if o.launch is not None and _draws_anew(o, judgements)), None)
-        if launch is not None and launch.launch is not None:
-            message = (
-                f"Kernel {launch.launch.kernel.key} draws other random numbers in each iteration; they were kept while "
-                f"measuring."
-            )
-            return [_remark(judgement, launch.site, launch.index, message, "random numbers in a kernel")]
+        last = case.life.backwards[-1]
         if any(o.backward is not None and o.backward.draws for o in case.life.backwards):
-            message = "The host draws random numbers in each iteration; they were kept while measuring."
-            site = case.life.backwards[-1].site
-            return [_remark(judgement, site, case.life.last, message, "random numbers on the host")]
+            message = "The host draws random numbers without a seed in each iteration; they were kept while measuring."
+            return [_remark(judgement, last.site, last.index, message, "random numbers on the host")]
         if not judgement.repeatable:
-            message = "Two runs of the program from one point gave two values of the objective."
-            site = case.life.backwards[-1].site
-            return [_remark(judgement, site, case.life.last, message, "the objective does not repeat")]
+            random = next((o for o in case.window.launches if o.launch is not None and o.launch.random), None)
+            where = "" if random is None or random.launch is None else f"; kernel {random.launch.kernel.key} draws"
+            message = f"Two runs of the program from one point gave two values of the objective{where}."
+            site = last.site if random is None else random.site
+            return [_remark(judgement, site, last.index, message, "the objective does not repeat")]
     return []
-
-
-def _draws_anew(operation: Operation, judgements: Sequence[Judgement]) -> bool:
-    """Whether a launch draws random numbers from a seed that another iteration does not use."""
-    call = operation.launch
-    if call is None or not call.random:
-        return False
-    mine = _numbers(call)
-    others = (
-        {_numbers(o.launch) for o in j.case.window.launches if o.launch is not None and o.launch.kernel is call.kernel}
-        for j in judgements
-    )
-    return any(seeds and mine not in seeds for seeds in others)
-
-
-def _numbers(call: LaunchCall) -> tuple[float, ...]:
-    """The plain numbers among a launch's arguments."""
-    return tuple(float(a) for a in call.arguments if isinstance(a, int | float))
 
 
 def _remark(judgement: Judgement, site: CallSite, order: int, message: str, route: str) -> Suspect:

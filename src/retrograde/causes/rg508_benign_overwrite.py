@@ -10,6 +10,7 @@ from retrograde.causes.overwrites import overwrites, route_of
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import IDEAL
+from retrograde.trace.callsite import Key
 
 CAUSE = Cause(
     code="RG508",
@@ -36,7 +37,7 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
     if any(j.opinion is Opinion.WRONG for j in judgements):
         return []
     found: dict[int, Suspect] = {}
-    looked_at: set[tuple[str, int, int]] = set()
+    looked_at: set[Key] = set()
     for judgement in judgements:
         case = judgement.case
         fresh = [o for o in overwrites(case) if o.site.key not in looked_at]
@@ -67,6 +68,6 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
     return list(found.values())
 
 
-def _benign(case: Case, keys: frozenset[tuple[str, int, int]]) -> bool:
+def _benign(case: Case, keys: frozenset[Key]) -> bool:
     """Whether the gradient stays the same when some overwrites are not undone."""
     return gap(case.sweep(IDEAL.without(stale=keys)), case.ideal) <= resolution(case)

@@ -34,6 +34,15 @@ class _Packed:
         return self.structure
 
 
+def has_adjoint(call: LaunchCall) -> bool:
+    """Whether a kernel was built with its backward pass."""
+    for options in (call.kernel.options, call.kernel.module.options):
+        enabled = options.get("enable_backward")
+        if enabled is not None:
+            return bool(enabled)
+    return bool(wp.config.enable_backward)
+
+
 def run_forward(call: LaunchCall, contents: Memory) -> None:
     """Run a recorded launch on a copy of memory."""
     labels = [a.label for a in call.kernel.adj.args]
@@ -147,7 +156,7 @@ def _array(ref: ArrayRef, memory: Memory, shadow: Memory | None, blind: Blind) -
     base = wp.array(ptr=pointer, **layout)
     if gradient:
         base.grad = wp.array(ptr=gradient, **layout)
-    return wp.indexedarray(base, list(ref.array.indices))
+    return wp.indexedarray(base, list(ref.array.indices)[: len(ref.shape)])
 
 
 def _descriptor(ref: ArrayRef, data: int, gradient: int) -> Any:

@@ -17,7 +17,9 @@ import pickle
 import select
 import shutil
 import signal
+import stat
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -120,6 +122,8 @@ class Snapshots:
             os.close(other.replies)
         _die_with_parent()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # A pipe that the program writes to must not stay open here after the program has closed it.
+        detach_descriptors(keep=(request_read, reply_write))
         _serve(recorder, request_read, reply_write, self._scratch)
 
     def runner(self, ordinal: int) -> Run | None:
@@ -187,7 +191,7 @@ def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]
 
 def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> None:
     _die_with_parent()
-    detach_from_world(scratch)
+    detach_from_world(scratch, keep=(write,))
 
     def finish(outcome: Outcome) -> None:
         _send(write, outcome)
@@ -195,6 +199,17 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
 
     recorder.plan = plan
     recorder.finish = finish
+    refuse_programs(finish)
+
+
+def refuse_programs(finish: Callable[[Outcome], None]) -> None:
+    """End a re-execution that starts another program: what that does could not be undone."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        finish(Outcome(failure="the program starts other programs"))
+
+    subprocess.Popen.__init__ = refuse  # type: ignore[method-assign]
+    os.system = refuse  # type: ignore[assignment]
 
 
 def _die_with_parent() -> None:
@@ -211,13 +226,18 @@ def detach_from_world(scratch: str, keep: tuple[int, ...] = ()) -> None:
         scratch: Folder for private copies of the files that it writes.
         keep: Descriptors to leave alone.
     """
+    detach_descriptors(keep)
+    _redirect_writes(scratch)
+
+
+def detach_descriptors(keep: tuple[int, ...]) -> None:
+    """Keep what is open away from this process: standard streams, files, pipes and sockets."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     for descriptor in _open_files():
         if descriptor not in keep:
             _detach(descriptor)
-    _redirect_writes(scratch)
 
 
 def _open_files() -> list[int]:
@@ -228,22 +248,22 @@ def _open_files() -> list[int]:
 
 
 def _detach(descriptor: int) -> None:
-    """Give an open file an offset of its own, and send what is written to it nowhere."""
+    """Give an open file an offset of its own; what is written to files, pipes and sockets goes nowhere."""
     if descriptor <= 2:
         return
     import fcntl  # not on every system; where it is not, there is no /proc to list files either
 
     with contextlib.suppress(OSError):
-        path = os.readlink(f"/proc/self/fd/{descriptor}")
-        if not os.path.isfile(path):
-            return
-        mode = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
-        if mode == os.O_RDONLY:
+        kind = os.fstat(descriptor).st_mode
+        access = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
+        if stat.S_ISREG(kind) and access == os.O_RDONLY:
             offset = os.lseek(descriptor, 0, os.SEEK_CUR)
-            fresh = os.open(path, os.O_RDONLY)
+            fresh = os.open(os.readlink(f"/proc/self/fd/{descriptor}"), os.O_RDONLY)
             os.lseek(fresh, offset, os.SEEK_SET)
-        else:
+        elif stat.S_ISREG(kind) or ((stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)) and access != os.O_RDONLY):
             fresh = os.open(os.devnull, os.O_RDWR)
+        else:
+            return
         os.dup2(fresh, descriptor)
         os.close(fresh)
 
@@ -268,7 +288,17 @@ def _redirect_writes(scratch: str) -> None:
 
     builtins.open = private_open  # type: ignore[assignment]
     io.open = private_open  # type: ignore[assignment]
-    for name in ("remove", "unlink", "rename", "replace", "rmdir", "truncate"):
+    original_os_open: Any = os.open
+
+    def private_os_open(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
+        writes = flags & (os.O_WRONLY | os.O_RDWR)
+        where = os.path.abspath(os.fsdecode(path))
+        if writes and where not in overlay and not where.startswith(shared):
+            overlay[where] = _private_copy(where, "w" if flags & os.O_TRUNC else "a", scratch)
+        return original_os_open(overlay.get(where, path), flags & ~os.O_EXCL, *args, **kwargs)
+
+    os.open = private_os_open  # type: ignore[assignment]
+    for name in ("remove", "unlink", "rename", "replace", "rmdir", "truncate", "mkdir"):
         setattr(os, name, _unless_outside(getattr(os, name), shared))
 
 

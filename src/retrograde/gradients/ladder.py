@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.binding import has_adjoint
 from retrograde.gradients.launch_test import rewritten_paths, treatment_of
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
@@ -145,11 +146,10 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
     treatments: dict[int, Treatment] = {}
     for operation in reversed(window.operations):
         memory.undo(window.undo(operation.index))
-        if (
-            operation.launch is None
-            or operation.launch.opaque
-            or not any(a.ref.differentiable for a in operation.accesses)
-        ):
+        call = operation.launch
+        if call is None or call.opaque or not has_adjoint(call):
+            continue
+        if not any(a.ref.differentiable for a in operation.accesses):
             continue
         if not every and not rewritten_paths(operation):
             continue

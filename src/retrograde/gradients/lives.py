@@ -29,11 +29,13 @@ class Reading:
 
     Attributes:
         operation: What read it.
-        values: What was read.
+        values: What was read, zero where nothing was.
+        covered: Where something was read.
     """
 
     operation: Operation
     values: Float
+    covered: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +80,14 @@ class Life:
 
 @dataclass(frozen=True, eq=False)
 class _Version:
-    """Contents of an array between two writes from outside any tape."""
+    """Contents of an array between two writes from outside any tape.
+
+    The writes that end it may come in pieces: `end` is the first of them, `last` the index after the last.
+    """
 
     begin: int
     end: Operation | None
+    last: int
     reads: tuple[Operation, ...]
     taped: tuple[Operation, ...]
 
@@ -180,7 +186,8 @@ def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
         writes = any(write for _, _, write in touched)
         if writes and operation.tape is None:
             if taped or (reads and _backward_between(recording, begin, operation.index)):
-                yield _Version(begin, operation, tuple(reads), tuple(taped))
+                last = _end_of_update(recording, extent, operation.index)
+                yield _Version(begin, operation, last, tuple(reads), tuple(taped))
             begin, reads, taped = operation.index + 1, [], []
             continue
         if loads:
@@ -188,7 +195,21 @@ def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
             if operation.tape is not None:
                 taped.append(operation)
     if reads:
-        yield _Version(begin, None, tuple(reads), tuple(taped))
+        yield _Version(begin, None, 0, tuple(reads), tuple(taped))
+
+
+def _end_of_update(recording: Recording, extent: Extent, begin: int) -> int:
+    """One past the last write from outside a tape before a tape reads the array or runs backward again."""
+    last = begin
+    for operation in recording.operations[begin:]:
+        if operation.kind is Kind.BACKWARD:
+            break
+        touched = list(_touches(operation, extent))
+        if operation.tape is not None and any(load for _, load, _ in touched):
+            break
+        if operation.tape is None and any(write for _, _, write in touched):
+            last = operation.index
+    return last + 1
 
 
 def _backward_between(recording: Recording, begin: int, end: int) -> bool:
@@ -208,7 +229,11 @@ def _life(
     if not backwards:
         return None
     stop = max(end, backwards[-1].index + 1) if version.end is None else end
-    backwards = _seen_by_consumer(recording, ref, backwards, stop)
+    seen = _seen_by_consumer(recording, ref, backwards, stop)
+    lost = max((b.index for b in backwards if b not in seen), default=-1)
+    first = next((o for o in version.reads if o.index > lost), first)
+    backwards = seen
+    stop = max(stop, version.last)
     slot = next(slot for slot, load, _ in _touches(first, ref.extent) if load)
     name = recording.name(ref)
     earlier = tuple(life.taped for life in reversed(by_name.get(name, [])) if life.taped is not None)
@@ -340,10 +365,10 @@ def _consumed(
     gradient = ref.gradient_extent
     if gradient is None:
         return (), None, None
-    start = min(backwards[0].index, stop)
-    limit = update.index + 1 if update is not None else stop
+    start = min(backwards[0].index, stop if update is None else update.index)
+    limit = max(stop, update.index + 1) if update is not None else stop
     readings = [
-        Reading(o, _read_values(o, gradient, ref))
+        _reading(o, gradient, ref)
         for o in recording.operations[_search_start(recording, ref, start, limit) : limit]
         if o.kind is not Kind.HOST_WRITE and any(e.overlaps(gradient) for e in o.gradients)
     ]
@@ -360,7 +385,7 @@ def _consumed(
         if _explains_better(viewed, consumed, moved, reused):
             consumed = viewed
             cleared = _clear_between(recording, gradient, last.index, limit)
-            counted = [Reading(last, viewed)]
+            counted = [Reading(last, viewed, np.ones(viewed.shape, dtype=bool))]
     return tuple(counted), consumed, cleared
 
 
@@ -381,11 +406,14 @@ def _search_start(recording: Recording, ref: ArrayRef, start: int, limit: int) -
     return candidates[-1] + 1 if candidates else later
 
 
-def _read_values(operation: Operation, gradient: Extent, ref: ArrayRef) -> Float:
-    """What an operation read of a gradient buffer; parts it did not read are zero."""
+def _reading(operation: Operation, gradient: Extent, ref: ArrayRef) -> Reading:
+    """What an operation read of a gradient buffer."""
     data = assembled(operation.gradients, gradient)
+    ones = {e: np.full(d.size, 255, dtype=np.uint8) for e, d in operation.gradients.items()}
+    mask = assembled(ones, gradient)
     assert data is not None
-    return gradient_values(data, ref)
+    assert mask is not None
+    return Reading(operation, gradient_values(data, ref), np.isnan(gradient_values(mask, ref)))
 
 
 def _untransformed(recording: Recording, gradient: Extent, backward: int, readings: list[Reading]) -> list[Reading]:
@@ -423,7 +451,20 @@ def _counted(
         if group and _clear_between(recording, gradient, group[-1].operation.index, limit) is not None:
             counted.append(group[-1])
         begin = limit
-    return [*counted, readings[-1]]
+    return [*counted, _together(readings, backwards[-1].index)]
+
+
+def _together(readings: Sequence[Reading], backward: int) -> Reading:
+    """The last reading, with the pieces that only earlier ones since the last backward pass had read."""
+    last = readings[-1]
+    values, covered = last.values.copy(), last.covered.copy()
+    for reading in reversed(readings[:-1]):
+        if covered.all() or reading.operation.index < backward:
+            break
+        fresh = reading.covered & ~covered
+        values[fresh] = reading.values[fresh]
+        covered |= fresh
+    return Reading(last.operation, values, covered)
 
 
 def _clear_between(recording: Recording, gradient: Extent, begin: int, end: int) -> Operation | None:

@@ -61,7 +61,7 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
             used.append(term)
             terms.append(Term(operation.ordinal))
             words.append(name)
-        elif call.seeds:
+        elif call.seeds and not all(s.continued for s in call.seeds):
             chosen, found = _weights(recording, operation, call)
             reported = reported or found
             seeds += [SeedTerm(operation.index, s.ref, w) for s, w in zip(call.seeds, chosen, strict=True)]

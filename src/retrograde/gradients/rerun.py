@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrograde.gradients.execution import DIED, TOO_LONG, detach_from_world
+from retrograde.gradients.execution import DIED, TOO_LONG, detach_from_world, refuse_programs
 from retrograde.program import execute
 from retrograde.request import AuditRequest
 from retrograde.trace.observer import Observer
@@ -95,6 +95,7 @@ def main() -> None:
 
     recorder.plan, recorder.finish = plan, finish
     detach_from_world(str(folder), keep=(result,))
+    refuse_programs(finish)
     Observer(recorder).install()
     execute(request)
     finish(Outcome(failure="the program ended before its backward pass"))

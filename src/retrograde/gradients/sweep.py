@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.binding import run_adjoint
+from retrograde.gradients.binding import has_adjoint, run_adjoint
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Bytes, Extent
 from retrograde.trace.operations import CopyCall, Kind, LaunchCall, Operation
 from retrograde.trace.usage import Path
 
 Float = npt.NDArray[np.float64]
-Key = tuple[str, int, int]
 
 
 class Moment(Enum):
@@ -147,7 +147,8 @@ class Sweep:
     # -- one operation -----------------------------------------------------------------------------
 
     def _takes_part(self, operation: Operation, policy: Policy) -> bool:
-        if operation.site.key in policy.skipped or (operation.launch is not None and operation.launch.opaque):
+        call = operation.launch
+        if operation.site.key in policy.skipped or (call is not None and (call.opaque or not has_adjoint(call))):
             return False
         if policy.tapes is None:
             return True

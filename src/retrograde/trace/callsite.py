@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, cast
 
 from retrograde.trace.warp_api import wp
@@ -15,6 +15,10 @@ _WARP = os.path.dirname(os.path.abspath(wp.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PROGRAMS_OF_WARP = (_WARP + "examples" + os.sep, _WARP + "tests" + os.sep)
 
+_CHAIN = 4
+
+Key = tuple[tuple[str, int, int], ...]
+
 
 @dataclass(frozen=True)
 class CallSite:
@@ -22,20 +26,19 @@ class CallSite:
 
     Attributes:
         file, line, function: Where.
-        offset: Index of the bytecode instruction, which tells two calls on one line apart.
-        code: The code object, None where no user frame was found.
+        chain: File, line and bytecode instruction of this frame and of those that called it: it tells two calls
+            on one line apart, and calls that all come through one helper of the program.
     """
 
     file: str
     line: int
     function: str
-    offset: int = -1
-    code: CodeType | None = None
+    chain: tuple[tuple[str, int, int], ...] = ()
 
     @property
-    def key(self) -> tuple[str, int, int]:
+    def key(self) -> Key:
         """Identity of the call in the source."""
-        return (self.file, self.line, self.offset)
+        return self.chain or ((self.file, self.line, -1),)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
@@ -65,7 +68,16 @@ def call_site(frame: FrameType | None = None) -> CallSite:
     if found is None:
         return NOWHERE
     code = found.f_code
-    return CallSite(code.co_filename, found.f_lineno, code.co_name, found.f_lasti, code)
+    return CallSite(code.co_filename, found.f_lineno, code.co_name, _chain(found))
+
+
+def _chain(frame: FrameType | None) -> tuple[tuple[str, int, int], ...]:
+    chain: list[tuple[str, int, int]] = []
+    while frame is not None and len(chain) < _CHAIN:
+        if is_user_file(frame.f_code.co_filename):
+            chain.append((frame.f_code.co_filename, frame.f_lineno, frame.f_lasti))
+        frame = frame.f_back
+    return tuple(chain)
 
 
 def name_of(array: Any, frame: FrameType | None) -> str | None:

@@ -8,9 +8,12 @@ one and are not told.
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, cast
+
+import numpy as np
 
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.warp_api import context, tape, types, wp
@@ -48,6 +51,9 @@ class Observer:
             for name in ("zero_", "fill_"):
                 if cls is not None and name in vars(cls):
                     self._patch(cls, name, self._fill)
+        self._patch(random, "seed", functools.partial(self._seed, "python"))
+        self._patch(np.random, "seed", functools.partial(self._seed, "numpy"))
+        self._patch_function("capture_launch", self._capture_launch)
         for function in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "from_numpy"):
             self._patch_function(function, self._creation)
         for cls in (types.array, types.indexedarray):
@@ -193,6 +199,21 @@ class Observer:
             return result
 
         return launch
+
+    def _capture_launch(self, original: Call) -> Call:
+        def capture_launch(*args: Any, **kwargs: Any) -> Any:
+            self.recorder.out_of_reach = "The program launches captured graphs, which are not looked into yet."
+            return original(*args, **kwargs)
+
+        return capture_launch
+
+    def _seed(self, whose: str, original: Call) -> Call:
+        def seed(*args: Any, **kwargs: Any) -> Any:
+            if args or kwargs:
+                self.recorder.seeded.add(whose)
+            return original(*args, **kwargs)
+
+        return seed
 
     # -- arrays ------------------------------------------------------------------------------------
 

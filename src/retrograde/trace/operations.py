@@ -81,11 +81,15 @@ class CopyCall:
 
 @dataclass(frozen=True, eq=False)
 class Seed:
-    """An incoming gradient of a backward pass: weights on the elements of an array."""
+    """An incoming gradient of a backward pass: weights on the elements of an array.
+
+    A continued seed is the gradient that an earlier backward pass left in a buffer: it carries that pass on.
+    """
 
     ref: ArrayRef
     weights: Bytes
     explicit: bool
+    continued: bool = False
 
 
 @dataclass(frozen=True, eq=False)

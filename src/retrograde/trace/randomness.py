@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import FrameType
 from typing import Any, cast
 
@@ -13,12 +13,21 @@ import numpy as np
 
 from retrograde.trace.callsite import is_user_file
 
+_TYPED = 64
 
-def state_of_generators(frame: FrameType | None) -> bytes:
-    """A digest of the state of all random generators within reach of a frame: Python's, NumPy's, and named ones."""
+
+def state_of_generators(frame: FrameType | None, seeded: Container[str]) -> bytes:
+    """A digest of the state of the unseeded random generators within reach of a frame.
+
+    Args:
+        frame: Where the program is.
+        seeded: Which of the global generators, "python" and "numpy", the program has seeded.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(pickle.dumps(random.getstate()))
-    digest.update(pickle.dumps(np.random.get_state()))  # noqa: NPY002 - the program's, not ours
+    if "python" not in seeded:
+        digest.update(pickle.dumps(random.getstate()))
+    if "numpy" not in seeded:
+        digest.update(pickle.dumps(np.random.get_state()))  # noqa: NPY002 - the program's, not ours
     for generator in _generators(frame):
         digest.update(pickle.dumps(_state(generator)))
     return digest.digest()
@@ -35,7 +44,11 @@ def _generators(frame: FrameType | None) -> Iterator[Any]:
 
 
 def _is_generator(value: Any) -> bool:
-    return isinstance(value, np.random.Generator | np.random.RandomState | random.Random)
+    """Whether a value is a generator that got its seed from the system: a sequence of more bits than anyone types."""
+    if not isinstance(value, np.random.Generator):
+        return False
+    entropy: Any = getattr(value.bit_generator.seed_seq, "entropy", None)
+    return isinstance(entropy, int) and entropy.bit_length() > _TYPED
 
 
 def _attributes(value: Any) -> list[Any]:
@@ -46,6 +59,4 @@ def _attributes(value: Any) -> list[Any]:
 
 
 def _state(generator: Any) -> Any:
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.getstate() if isinstance(generator, random.Random) else generator.get_state()
+    return generator.bit_generator.state

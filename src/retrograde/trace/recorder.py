@@ -84,6 +84,7 @@ class Recorder:
         self.watches = Watches()
         self.notes: list[str] = []
         self.failure: str | None = None
+        self.out_of_reach: str | None = None
         self.ordinal = -1
         self.backwards = 0
         self._gradients: dict[int, Extent] = {}
@@ -93,6 +94,7 @@ class Recorder:
         self._since_backward = False
         self._values: dict[int, float] = {}
         self._draws: bytes | None = None
+        self.seeded: set[str] = set()
 
     # -- the life of a call ------------------------------------------------------------------------
 
@@ -329,13 +331,13 @@ class Recorder:
         loss_ref = describe(loss) if loss is not None else None
         pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
         pending.tape = number
-        seeds = seeds_of(tape, loss, grads, self._outputs(number))
+        seeds = seeds_of(tape, loss, grads, self._outputs(number), self._gradients)
         if self.plan is not None:
             self._read_terms(pending, loss_ref, seeds)
             return pending, {}
         reused = self.tapes.count_backward(number) > 0
         leaves = self._leaves(number)
-        draws = state_of_generators(pending.frame)
+        draws = state_of_generators(pending.frame, self.seeded)
         details = {
             "draws": self._draws is not None and draws != self._draws,
             "tape": number,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from retrograde.trace.arguments import struct_arrays
@@ -80,19 +80,23 @@ def gradient_contents(tape: Any) -> dict[Extent, Bytes]:
     return contents
 
 
-def seeds_of(tape: Any, loss: Any, grads: dict[Any, Any] | None, written: set[int]) -> tuple[Seed, ...]:
+def seeds_of(
+    tape: Any, loss: Any, grads: dict[Any, Any] | None, written: Container[int], buffers: Container[int]
+) -> tuple[Seed, ...]:
     """The seeds of a backward pass: explicit ones, else the gradients that were set by hand.
 
     Args:
         tape: The tape.
         loss, grads: As handed to `Tape.backward`.
+        buffers: Addresses of known gradient buffers.
         written: Addresses of arrays that a launch or copy on this tape wrote last and none read after.
     """
     seeds: list[Seed] = []
     for array, gradient in (grads or {}).items():
         ref, weights = describe(array), describe(gradient)
         if ref is not None and weights is not None:
-            seeds.append(Seed(ref, _packed(weights), explicit=True))
+            continued = weights.pointer in buffers and weights.pointer != ref.gradient
+            seeds.append(Seed(ref, _packed(weights), explicit=True, continued=continued))
     if loss is not None or seeds:
         return tuple(seeds)
     for array in tape_arrays(tape):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes, Extent
-from retrograde.trace.operations import Kind, Operation, Recording
+from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording
 
 Float = npt.NDArray[np.float64]
 _FOLLOWS, _UNRELATED = 0.999, 0.5
@@ -271,15 +271,26 @@ def _end_of_unended(recording: Recording, ref: ArrayRef, first: int, made_anew: 
 
 
 def _backwards(recording: Recording, version: _Version, first: int, end: int) -> tuple[Operation, ...]:
-    """Backward passes that belong to a version: those before its end, else those of its tapes after it."""
+    """Backward passes that belong to a version.
+
+    Those of the tapes that read it, before its end. Where these only carry on what another pass left, or where
+    there are none (the state is carried to another tape), all passes before its end; else the next of its tapes.
+    """
     tapes = {o.tape for o in version.taped}
     inside = tuple(o for o in recording.operations[first:end] if o.kind is Kind.BACKWARD)
+    mine = tuple(o for o in inside if o.tape in tapes)
+    if any(o.backward is not None and not _only_continues(o.backward) for o in mine):
+        return mine
     if inside:
         return inside
     for operation in recording.operations[end:]:
         if operation.kind is Kind.BACKWARD and operation.tape in tapes:
             return (operation,)
     return ()
+
+
+def _only_continues(call: BackwardCall) -> bool:
+    return call.loss is None and all(s.continued for s in call.seeds)
 
 
 def _seen_by_consumer(

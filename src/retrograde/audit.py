@@ -31,7 +31,7 @@ Progress = Callable[[str], None]
 Deliver = Callable[["Audit"], None]
 
 _ITERATIONS = 3
-_MEASURING = 8.0
+_MEASURING = 2.0
 
 
 def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = None) -> Audit:
@@ -141,10 +141,7 @@ class _Conductor:
             self.progress,
             self.request.objective,
         )
-        judgements: list[Judgement] = []
-        for number, life in enumerate(lives):
-            share = max(means.remaining, 0.0) / (len(lives) - number)
-            judgements.append(judge(recording, life, replace(means, deadline=time.monotonic() + share)))
+        judgements, skipped = self._judge_all(recording, lives, means)
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
         self.progress("looking for causes")
         explanation = merge([explain(j) for j in wrong])
@@ -158,8 +155,25 @@ class _Conductor:
             remarks=remarks_on(judgements),
             ladder=tuple(j.case.ladder() for j in judgements),
             checked=_checked(judgements),
-            not_checked=(*_not_checked(judgements), *recording.notes),
+            not_checked=(*_not_checked(judgements), *skipped, *recording.notes),
         )
+
+    def _judge_all(
+        self, recording: Recording, lives: Sequence[Life], means: Means
+    ) -> tuple[list[Judgement], list[str]]:
+        """Judge one life after another; what comes after a refuted one is left out where time is short."""
+        judgements: list[Judgement] = []
+        skipped: list[str] = []
+        for number, life in enumerate(lives):
+            refuted = {j.case.life.name for j in judgements if j.opinion is Opinion.WRONG}
+            if life.name in refuted and means.remaining <= 0.0:
+                skipped.append(f"{life.name}, iteration {life.iteration}: wrong already in an earlier iteration.")
+                continue
+            share = max(means.remaining, 0.0) / (len(lives) - number)
+            trusted = frozenset(j.case.life.name for j in judgements if j.opinion is Opinion.RIGHT and j.ideal_holds)
+            limit = means.deadline if means.remaining <= 0.0 else time.monotonic() + share
+            judgements.append(judge(recording, life, replace(means, deadline=limit, trusted=trusted)))
+        return judgements, skipped
 
     def _result(self, verdict: Verdict, reason: str, ran: float) -> Audit:
         seconds = time.monotonic() - self.started

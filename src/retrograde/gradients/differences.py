@@ -103,7 +103,7 @@ def steps_for(scalar: type[np.floating]) -> Steps:
 
 def sparing(steps: Steps) -> Steps:
     """Fewer of the same, for functions that take long."""
-    return replace(steps, first=steps.first[: _SHORTEST + 1], more=(), tiny=steps.tiny[:1])
+    return replace(steps, first=steps.first[:_SHORTEST], more=(), tiny=steps.tiny[:1])
 
 
 def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor: float = 0.0) -> Derivative:

@@ -38,6 +38,7 @@ from retrograde.trace.watches import Watches, is_used_later, locate_write
 
 LOAD = Usage(load=True)
 STORE = Usage(store=True)
+_TRIES = 2
 
 
 @dataclass(eq=False)
@@ -94,6 +95,7 @@ class Recorder:
         self._since_backward = False
         self._values: dict[int, float] = {}
         self._draws: bytes | None = None
+        self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
 
     # -- the life of a call ------------------------------------------------------------------------
@@ -421,8 +423,10 @@ class Recorder:
         gradient = ref.gradient_extent
         if gradient is not None:
             self._gradients[gradient.low] = gradient
-        for array in (ref.array, root_of(ref.array)):
-            if id(array) not in self.names and frame is not None:
+        for array in {id(a): a for a in (ref.array, root_of(ref.array))}.values():
+            tries = self._sought.get(id(array), 0)
+            if tries < _TRIES and id(array) not in self.names and frame is not None:
+                self._sought[id(array)] = tries + 1
                 name = name_of(array, frame)
                 if name is not None:
                     self.names[id(array)] = name

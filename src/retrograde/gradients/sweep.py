@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.binding import has_adjoint, run_adjoint
+from retrograde.gradients.callbacks import run_callback
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
@@ -192,6 +193,10 @@ class Sweep:
         if isinstance(call, LaunchCall):
             self._launch(operation, call, truth, stale, shadow, policy)
             return
+        function = self.window.recording.callbacks.get(operation.index)
+        if function is not None:
+            refs = (a.ref for o in self.window.operations for a in o.accesses)
+            run_callback(function, refs, truth, shadow)
         self._roll_back(operation, truth, stale, policy)
         if isinstance(call, CopyCall):
             adjoint_of_copy(call, shadow, policy)

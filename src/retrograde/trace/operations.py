@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -192,7 +192,7 @@ class Recording:
         sites: Call sites that created arrays, likewise.
         tapes_closed: Index of the operation before which each tape was last closed.
         notes: What could not be observed, a sentence each.
-        end: Why recording ended.
+        callbacks: Functions recorded with `Tape.record_func`, by operation index.
     """
 
     operations: tuple[Operation, ...]
@@ -201,6 +201,7 @@ class Recording:
     sites: Mapping[int, CallSite]
     tapes_closed: Mapping[int, int]
     notes: tuple[str, ...] = ()
+    callbacks: Mapping[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
 
     def name(self, ref: ArrayRef) -> str:
         """What the program calls an array."""

@@ -94,6 +94,7 @@ class Recorder:
         self._budget = budget
         self._since_backward = False
         self._values: dict[int, float] = {}
+        self.callbacks: dict[int, Callable[[], None]] = {}
         self._draws: bytes | None = None
         self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
@@ -322,11 +323,6 @@ class Recorder:
         if self.plan is None:
             self.callbacks[self.operations[-1].index] = function
 
-    @property
-    def callbacks(self) -> dict[int, Any]:
-        """Functions recorded with `record_func`, by operation index."""
-        return self.__dict__.setdefault("_callbacks", {})
-
     def backward(self, tape: Any, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
         """A backward pass is about to run."""
         number = self.tapes.of(tape)
@@ -475,6 +471,7 @@ class Recorder:
             sites=dict(self.sites),
             tapes_closed=dict(self.tapes_closed),
             notes=tuple(self.notes),
+            callbacks=dict(self.callbacks),
         )
 
 

@@ -72,9 +72,6 @@ def test_auditor_finds_gradients_through_the_tape_right(auditor, processes):
 
 
 @pytest.mark.programs
-@pytest.mark.xfail(
-    strict=False, reason="the auditor does not yet follow a recorded function past launches without a backward kernel"
-)
 @pytest.mark.parametrize(
     ("processes", "method"), [(FIXED, "heun"), (BY_BOX, "heun"), (CELLS, "heun"), (FIXED, "semi-implicit")]
 )

@@ -1,0 +1,40 @@
+"""Functions recorded with `Tape.record_func`, run within a sweep.
+
+Such a function reads and writes the program's own arrays and gradients. For the time of the call these hold
+what the sweep has: contents as they were when the function was recorded, and adjoints from the shadow. Afterwards
+the adjoints go back to the shadow, and the program's memory is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from retrograde.gradients.memory import Memory
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.extents import Bytes, Extent, read_bytes, write_bytes
+
+
+def run_callback(function: Callable[[], None], refs: Iterable[ArrayRef], contents: Memory, shadow: Memory) -> None:
+    """Run a recorded function between shadows copied in and out.
+
+    Args:
+        function: The function.
+        refs: Arrays that it may use.
+        contents: What they held.
+        shadow: Their adjoints, changed by the function.
+    """
+    arrays = {r.pointer: r for r in refs if contents.covers(r.extent)}
+    gradients = {e: r for r in arrays.values() if r.differentiable and (e := r.gradient_extent) is not None}
+    saved: list[tuple[Extent, Bytes]] = [(b, read_bytes(b)) for b in contents.blocks]
+    saved += [(e, read_bytes(e)) for e in gradients]
+    try:
+        for block in contents.blocks:
+            write_bytes(block, contents.read(block))
+        for extent, ref in gradients.items():
+            write_bytes(extent, shadow.read(ref.extent))
+        function()
+        for extent, ref in gradients.items():
+            shadow.write(ref.extent, read_bytes(extent))
+    finally:
+        for extent, data in saved:
+            write_bytes(extent, data)

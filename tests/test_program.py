@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 import retrograde
-from retrograde.program import End, execute, remove_temporary_folders
+from retrograde.program import End, execute, remove_temporary_folders, temporary_folders
 from retrograde.request import AuditRequest
 
 OBSERVER = Path(retrograde.__file__).parent / "trace" / "planted.py"
@@ -82,11 +82,14 @@ def test_an_error_of_the_observed_call_that_the_program_handles_is_no_error(scri
 
 
 def test_temporary_folders_are_removed_as_at_the_end_of_the_interpreter():
-    kept = tempfile.TemporaryDirectory()
-    other = tempfile.mkdtemp()
-    remove_temporary_folders()
-    assert not Path(kept.name).exists()
-    assert Path(other).exists()
+    with tempfile.TemporaryDirectory() as older:
+        spare = temporary_folders()
+        newer = tempfile.TemporaryDirectory()
+        other = tempfile.mkdtemp()
+        remove_temporary_folders(spare)
+        assert not Path(newer.name).exists()
+        assert Path(older).exists()
+        assert Path(other).exists()
     Path(other).rmdir()
 
 

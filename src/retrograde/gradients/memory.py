@@ -7,7 +7,6 @@ of its block, so that aliases alias there too.
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any
@@ -150,8 +149,3 @@ class Memory:
     def _typed(ref: ArrayRef, data: Bytes, low: int) -> npt.NDArray[Any]:
         scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
         return np.ndarray(ref.full_shape, dtype=scalar, buffer=data, offset=ref.pointer - low, strides=ref.full_strides)
-
-
-def address_of(structure: ctypes.Structure) -> int:
-    """Address of a ctypes structure."""
-    return ctypes.addressof(structure)

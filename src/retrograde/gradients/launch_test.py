@@ -224,9 +224,7 @@ def treatment_of(operation: Operation, before: Memory, rng: np.random.Generator)
         if judge(state, moments, rng, trials).passed:
             return Treatment(by_array=moments, passed=True, discrepancy=first.discrepancy, route="contents from before")
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
-        return Treatment(
-            vjp=numeric_vjp(operation), passed=True, discrepancy=first.discrepancy, route="differences of the launch"
-        )
+        return Treatment(vjp=numeric_vjp, passed=True, discrepancy=first.discrepancy, route="differences of the launch")
     return Treatment(passed=False, discrepancy=first.discrepancy)
 
 
@@ -253,22 +251,24 @@ def multiplies(operation: Operation) -> tuple[int, ...]:
     return tuple(sorted({line for a in operation.accesses for line in a.usage.multiplied}))
 
 
-def numeric_vjp(operation: Operation) -> Callable[[LaunchCall, Memory, Memory], None]:
-    """The adjoint of a launch by differences, one scalar at a time."""
+def numeric_vjp(operation: Operation, before: Memory, shadow: Memory) -> None:
+    """The adjoint of a launch by differences, one scalar at a time.
 
-    def apply(call: LaunchCall, before: Memory, shadow: Memory) -> None:
-        state = LaunchState(operation, before)
-        weights = [shadow.values(f.ref) * f.written for f in state.fields]
-        if not any(w.any() for w in weights):
-            return
-        for index, f in enumerate(state.fields):
-            column = shadow.values(f.ref)
-            column[f.written] = 0.0
-            for position in np.flatnonzero(f.touched):
-                column[position] += _slope(state, weights, index, int(position)).value
-            shadow.set_values(f.ref, column)
-
-    return apply
+    Args:
+        operation: The launch.
+        before: Contents just before it.
+        shadow: Adjoints, changed.
+    """
+    state = LaunchState(operation, before)
+    weights = [shadow.values(f.ref) * f.written for f in state.fields]
+    if not any(w.any() for w in weights):
+        return
+    for index, f in enumerate(state.fields):
+        column = shadow.values(f.ref)
+        column[f.written] = 0.0
+        for position in np.flatnonzero(f.touched):
+            column[position] += _slope(state, weights, index, int(position)).value
+        shadow.set_values(f.ref, column)
 
 
 def _slope(state: LaunchState, weights: Sequence[Float], index: int, position: int) -> Derivative:

@@ -41,14 +41,14 @@ class Treatment:
     Attributes:
         moment: Contents of arrays both read and written.
         by_array: Exceptions by path of argument.
-        vjp: A replacement of the adjoint: takes the contents before the launch and the shadow.
+        vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
         passed: Whether the launch's own derivative test passed; None where it was not made.
         discrepancy: Relative discrepancy that the test found with the recorded adjoint.
     """
 
     moment: Moment = Moment.AFTER
     by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
-    vjp: Callable[[LaunchCall, Memory, Memory], None] | None = None
+    vjp: Callable[[Operation, Memory, Memory], None] | None = None
     passed: bool | None = None
     discrepancy: float = 0.0
     route: str = ""
@@ -214,7 +214,7 @@ class Sweep:
         own = operation.site.key in policy.stale_own
         if treatment.vjp is not None and not own:
             self._roll_back(operation, truth, stale, policy)
-            treatment.vjp(call, truth, shadow)
+            treatment.vjp(operation, truth, shadow)
             return
         early = () if own else [u for u in entries if self._moment(operation, u.extent, treatment) is Moment.BEFORE]
         truth.undo(early)

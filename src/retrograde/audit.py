@@ -15,7 +15,7 @@ from retrograde.causes.explain import Explanation, explain, merge, remarks_on
 from retrograde.causes.finding import Finding
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
-from retrograde.gradients.lives import Life, find_lives
+from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
@@ -169,8 +169,13 @@ class _Conductor:
             if life.name in refuted and means.remaining <= 0.0:
                 skipped.append(f"{life.name}, iteration {life.iteration}: wrong already in an earlier iteration.")
                 continue
-            share = max(means.remaining, 0.0) / (len(lives) - number)
             trusted = frozenset(j.case.life.name for j in judgements if j.opinion is Opinion.RIGHT and j.ideal_holds)
+            if life.name in trusted and means.remaining <= 0.0 and is_bookkeeping_clean(life):
+                skipped.append(
+                    f"{life.name}, iteration {life.iteration}: for want of time only its bookkeeping, which is clean."
+                )
+                continue
+            share = max(means.remaining, 0.0) / (len(lives) - number)
             limit = means.deadline if means.remaining <= 0.0 else time.monotonic() + share
             judgements.append(judge(recording, life, replace(means, deadline=limit, trusted=trusted)))
         return judgements, skipped

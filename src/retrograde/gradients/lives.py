@@ -352,6 +352,15 @@ def fresh_gradient(life: Life) -> Float | None:
     return life.taped if before is None else life.taped - gradient_values(before, life.ref)
 
 
+def is_bookkeeping_clean(life: Life) -> bool:
+    """Whether what was used is what the tape left, and the tape began with empty buffers."""
+    fresh = fresh_gradient(life)
+    if life.consumed is None or life.taped is None or fresh is None:
+        return False
+    empty = all(o.backward is not None and not o.backward.leftovers for o in life.backwards)
+    return empty and np.array_equal(life.consumed, life.taped) and np.array_equal(fresh, life.taped)
+
+
 def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
     """A buffer put together from pieces of it; what no piece holds is zero. None where no piece lies in it."""
     data = np.zeros(whole.size, dtype=np.uint8)

@@ -57,11 +57,13 @@ def explain(judgement: Judgement) -> Explanation:
     seeded = case.sweep(IDEAL, used_seeds=True)
     error = max(gap(consumed, case.ideal), 1e-300)
     proven = _borne_out(judgement, _tape_faults(judgement, on_tape, seeded), seeded)
-    findings += _report(judgement, proven, seeded)
+    scale = next((f.scale for f in used if f.scale is not None), 1.0)
+    remaining = _remaining(judgement, left * scale, proven, on_tape, seeded)
+    reached = 1.0 - _share(remaining, max(gap(left * scale, seeded), 1e-300))
+    findings += _report(judgement, proven, seeded, reached)
     if not judgement.ideal_holds:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
-    scale = next((f.scale for f in used if f.scale is not None), 1.0)
-    remaining = _remaining(judgement, left * scale, proven, on_tape, seeded) / abs(scale)
+    remaining /= abs(scale)
     return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
 
 
@@ -175,8 +177,15 @@ def _joint(judgement: Judgement, proven: Sequence[_Proven]) -> Float:
     return judgement.case.sweep(policy, used_seeds=True)
 
 
-def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -> list[Finding]:
-    """Findings, each with the share of the error that its repair alone takes away."""
+def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float, reached: float) -> list[Finding]:
+    """Findings, each with the share of the user's error that its repair alone takes away.
+
+    Args:
+        judgement: What is explained.
+        proven: The faults.
+        seeded: The gradient without any of them.
+        reached: Share of the user's error that all of them together give back.
+    """
     if not proven:
         return []
     joint = _joint(judgement, proven)
@@ -188,7 +197,7 @@ def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -> l
         share = 1.0 - _share(without, whole) if np.isfinite(whole) else 1.0
         if share <= 0.0:
             share = _share(p.effect, whole)
-        kept.append(_finding(p.suspect, share))
+        kept.append(_finding(p.suspect, share * reached))
     return kept
 
 
@@ -223,10 +232,8 @@ def merge(explanations: Sequence[Explanation]) -> Explanation:
         for finding in explanation.findings:
             key = (finding.code, finding.file, finding.line)
             known = found.get(key)
-            if known is None:
+            if known is None or (finding.explains or 0.0) > (known.explains or 0.0):
                 found[key] = finding
-            elif (finding.explains or 0.0) > (known.explains or 0.0):
-                found[key] = replace(finding, array=known.array if known.array == finding.array else finding.array)
     unexplained = max((e.unexplained for e in explanations), default=0.0)
     return Explanation(tuple(found.values()), unexplained)
 

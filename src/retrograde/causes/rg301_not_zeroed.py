@@ -6,8 +6,8 @@ import numpy as np
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
+from retrograde.gradients.consumption import assembled
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.lives import assembled
 from retrograde.gradients.sweep import Policy, gradient_values
 from retrograde.trace.callsite import NOWHERE, CallSite
 

@@ -7,35 +7,19 @@ update ends the life. Accumulating gradients over several backward passes withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, touches
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
-from retrograde.trace.extents import Bytes, Extent
+from retrograde.trace.extents import Extent
 from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording
 
 Float = npt.NDArray[np.float64]
-_FOLLOWS, _UNRELATED = 0.999, 0.5
-_CLEARS = (Kind.CLEAR, Kind.FILL, Kind.HOST_WRITE)
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One reading of a gradient by the program.
-
-    Attributes:
-        operation: What read it.
-        values: What was read, zero where nothing was.
-        covered: Where something was read.
-    """
-
-    operation: Operation
-    values: Float
-    covered: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,20 +114,13 @@ def _owners(recording: Recording) -> list[ArrayRef]:
     return [ref for ref in by_gradient.values() if _is_leaf(recording, ref) and _is_taped(recording, ref)]
 
 
-def _touches(operation: Operation, extent: Extent) -> Iterator[tuple[int, bool, bool]]:
-    """Accesses of an operation to a range: position, whether it reads, whether it writes."""
-    for slot, access in enumerate(operation.accesses):
-        if access.ref.extent.overlaps(extent):
-            yield slot, access.usage.load, access.usage.writes
-
-
 def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:
     """Whether no tape writes the array before one reads it."""
     extent = ref.extent
     for operation in recording.operations:
         if operation.tape is None or operation.kind not in (Kind.LAUNCH, Kind.COPY):
             continue
-        touched = list(_touches(operation, extent))
+        touched = list(touches(operation, extent))
         if any(load for _, load, _ in touched):
             return True
         if any(write for _, _, write in touched):
@@ -154,14 +131,14 @@ def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:
 def _is_taped(recording: Recording, ref: ArrayRef) -> bool:
     extent = ref.extent
     return any(
-        operation.tape is not None and operation.kind is Kind.LAUNCH and any(_touches(operation, extent))
+        operation.tape is not None and operation.kind is Kind.LAUNCH and any(touches(operation, extent))
         for operation in recording.operations
     )
 
 
 def _first_use(recording: Recording, ref: ArrayRef) -> int:
     extent = ref.extent
-    return next((o.index for o in recording.operations if any(_touches(o, extent))), len(recording.operations))
+    return next((o.index for o in recording.operations if any(touches(o, extent))), len(recording.operations))
 
 
 def _made_anew(recording: Recording, owners: Sequence[ArrayRef]) -> dict[str, list[ArrayRef]]:
@@ -179,7 +156,7 @@ def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
     extent = ref.extent
     begin, reads, taped = 0, list[Operation](), list[Operation]()
     for operation in recording.operations:
-        touched = list(_touches(operation, extent))
+        touched = list(touches(operation, extent))
         if not touched or operation.kind is Kind.BACKWARD:
             continue
         loads = any(load for _, load, _ in touched)
@@ -204,7 +181,7 @@ def _end_of_update(recording: Recording, extent: Extent, begin: int) -> int:
     for operation in recording.operations[begin:]:
         if operation.kind is Kind.BACKWARD:
             break
-        touched = list(_touches(operation, extent))
+        touched = list(touches(operation, extent))
         if operation.tape is not None and any(load for _, load, _ in touched):
             break
         if operation.tape is None and any(write for _, _, write in touched):
@@ -234,11 +211,11 @@ def _life(
     first = next((o for o in version.reads if o.index > lost), first)
     backwards = seen
     stop = max(stop, version.last)
-    slot = next(slot for slot, load, _ in _touches(first, ref.extent) if load)
+    slot = next(slot for slot, load, _ in touches(first, ref.extent) if load)
     name = recording.name(ref)
     earlier = tuple(life.taped for life in reversed(by_name.get(name, [])) if life.taped is not None)
     successor = _successor(recording, ref, version, made_anew)
-    readings, consumed, cleared = _consumed(recording, ref, backwards, version.end, stop, successor)
+    readings, consumed, cleared = consumed_gradient(recording, ref, backwards, version.end, stop, successor)
     taped = _taped(ref, backwards, readings)
     if consumed is None and _reads_gradients(recording):
         return None
@@ -307,7 +284,7 @@ def _seen_by_consumer(
         for later in recording.operations[operation.index + 1 : limit]:
             if any(e.overlaps(gradient) for e in later.gradients) and later.kind is not Kind.HOST_WRITE:
                 break
-            if later.kind in _CLEARS and any(a.ref.extent.overlaps(gradient) for a in later.accesses):
+            if later.kind in CLEARS and any(a.ref.extent.overlaps(gradient) for a in later.accesses):
                 fate = "lost"
                 break
         if fate == "kept" or following is None:
@@ -359,216 +336,3 @@ def is_bookkeeping_clean(life: Life) -> bool:
         return False
     empty = all(o.backward is not None and not o.backward.leftovers for o in life.backwards)
     return empty and np.array_equal(life.consumed, life.taped) and np.array_equal(fresh, life.taped)
-
-
-def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
-    """A buffer put together from pieces of it; what no piece holds is zero. None where no piece lies in it."""
-    data = np.zeros(whole.size, dtype=np.uint8)
-    found = False
-    for extent, piece in pieces.items():
-        if extent.overlaps(whole):
-            low, high = max(extent.low, whole.low), min(extent.high, whole.high)
-            data[low - whole.low : high - whole.low] = piece[low - extent.low : high - extent.low]
-            found = True
-    return data if found else None
-
-
-def _consumed(
-    recording: Recording,
-    ref: ArrayRef,
-    backwards: Sequence[Operation],
-    update: Operation | None,
-    stop: int,
-    successor: ArrayRef | None,
-) -> tuple[tuple[Reading, ...], Float | None, Operation | None]:
-    """The gradient that the program used: readings that count, their sum, and a clear that came first."""
-    gradient = ref.gradient_extent
-    if gradient is None:
-        return (), None, None
-    start = min(backwards[0].index, stop if update is None else update.index)
-    limit = max(stop, update.index + 1) if update is not None else stop
-    readings = [
-        _reading(o, gradient, ref)
-        for o in recording.operations[_search_start(recording, ref, start, limit) : limit]
-        if o.kind is not Kind.HOST_WRITE and any(e.overlaps(gradient) for e in o.gradients)
-    ]
-    if not readings:
-        return (), None, None
-    readings = _untransformed(recording, gradient, backwards[-1].index, readings)
-    counted = _counted(recording, gradient, backwards, readings)
-    consumed = sum((r.values for r in counted[1:]), counted[0].values)
-    last = counted[-1].operation
-    cleared = _clear_between(recording, gradient, backwards[-1].index, last.index)
-    viewed, reused = _through_view(recording, ref, gradient, update, last, limit)
-    if viewed is not None and len(counted) == 1:
-        moved = _movement(recording, ref, update, successor)
-        if _explains_better(viewed, consumed, moved, reused):
-            consumed = viewed
-            cleared = _clear_between(recording, gradient, last.index, limit)
-            counted = [Reading(last, viewed, np.ones(viewed.shape, dtype=bool))]
-    return tuple(counted), consumed, cleared
-
-
-def _search_start(recording: Recording, ref: ArrayRef, start: int, limit: int) -> int:
-    """Readings count from the first read of the parameter: a gradient read before backward is stale."""
-    extent = ref.extent
-    for operation in recording.operations[:start]:
-        if operation.tape is not None and any(load for _, load, _ in _touches(operation, extent)):
-            later = operation.index
-            break
-    else:
-        return start
-    candidates = [
-        o.index
-        for o in recording.operations[later:start]
-        if o.tape is None and any(write for _, _, write in _touches(o, extent))
-    ]
-    return candidates[-1] + 1 if candidates else later
-
-
-def _reading(operation: Operation, gradient: Extent, ref: ArrayRef) -> Reading:
-    """What an operation read of a gradient buffer."""
-    data = assembled(operation.gradients, gradient)
-    ones = {e: np.full(d.size, 255, dtype=np.uint8) for e, d in operation.gradients.items()}
-    mask = assembled(ones, gradient)
-    assert data is not None
-    assert mask is not None
-    return Reading(operation, gradient_values(data, ref), np.isnan(gradient_values(mask, ref)))
-
-
-def _untransformed(recording: Recording, gradient: Extent, backward: int, readings: list[Reading]) -> list[Reading]:
-    """Readings up to the first that changes the gradient on purpose: what clips or scales it consumed it."""
-    for position, reading in enumerate(readings):
-        operation = reading.operation
-        if operation.index > backward and _is_transformed_after(recording, gradient, operation):
-            return readings[: position + 1]
-    return readings
-
-
-def _is_transformed_after(recording: Recording, gradient: Extent, reading: Operation) -> bool:
-    """Whether a reading also writes the buffer, or the host then writes it with something else than zeros."""
-    if any(a.usage.writes and a.usage.load and a.ref.extent.overlaps(gradient) for a in reading.accesses):
-        return True
-    if reading.kind is not Kind.HOST_READ:
-        return False
-    for operation in recording.operations[reading.index + 1 :]:
-        if not any(a.ref.extent.overlaps(gradient) for a in operation.accesses):
-            continue
-        written = operation.kind is Kind.HOST_WRITE and operation.data is not None
-        return written and bool(operation.data is not None and operation.data.any())
-    return False
-
-
-def _counted(
-    recording: Recording, gradient: Extent, backwards: Sequence[Operation], readings: Sequence[Reading]
-) -> list[Reading]:
-    """Readings that add up: one a backward pass where the buffer is cleared between them, else the last."""
-    counted: list[Reading] = []
-    limits = [b.index for b in backwards[1:]]
-    begin = 0
-    for limit in limits:
-        group = [r for r in readings if begin <= r.operation.index < limit and r.operation.index > backwards[0].index]
-        if group and _clear_between(recording, gradient, group[-1].operation.index, limit) is not None:
-            counted.append(group[-1])
-        begin = limit
-    return [*counted, _together(readings, backwards[-1].index)]
-
-
-def _together(readings: Sequence[Reading], backward: int) -> Reading:
-    """The last reading, with the pieces that only earlier ones since the last backward pass had read."""
-    last = readings[-1]
-    values, covered = last.values.copy(), last.covered.copy()
-    for reading in reversed(readings[:-1]):
-        if covered.all() or reading.operation.index < backward:
-            break
-        fresh = reading.covered & ~covered
-        values[fresh] = reading.values[fresh]
-        covered |= fresh
-    return Reading(last.operation, values, covered)
-
-
-def _clear_between(recording: Recording, gradient: Extent, begin: int, end: int) -> Operation | None:
-    for operation in recording.operations[begin + 1 : end]:
-        if operation.kind in _CLEARS and any(
-            a.ref.extent.overlaps(gradient) and a.usage.store for a in operation.accesses
-        ):
-            return operation
-    return None
-
-
-def _through_view(
-    recording: Recording, ref: ArrayRef, gradient: Extent, update: Operation | None, last: Operation, limit: int
-) -> tuple[Float | None, bool]:
-    """What a NumPy view of the gradient showed once the buffer had changed, and whether it was used after that."""
-    if last.kind is not Kind.HOST_READ:
-        return None, False
-    following = recording.operations[last.index + 1 : limit + 1]
-    reused = any(o.viewed.get(gradient, False) for o in following)
-    for operation in [update] if update is not None else following:
-        seen = operation.gradients.get(gradient) if operation.kind is Kind.HOST_WRITE else None
-        if seen is not None:
-            return gradient_values(seen, ref), reused
-    if any(gradient in o.viewed for o in following):
-        return np.zeros(ref.full_shape), reused
-    return None, False
-
-
-def _movement(
-    recording: Recording, ref: ArrayRef, update: Operation | None, successor: ArrayRef | None
-) -> Float | None:
-    """How the parameter moved from this life to the next, None where that cannot be told."""
-    if successor is None:
-        return None
-    before = _written(recording, ref, None if update is None else update.index)
-    after = _written(recording, successor, None) if successor is not ref else _data(update, ref)
-    if before is None or after is None or before.shape != after.shape:
-        return None
-    return after - before
-
-
-def _written(recording: Recording, ref: ArrayRef, before: int | None) -> Float | None:
-    """The contents of the last host write to an array before an operation, the first one if None."""
-    extent = ref.extent
-    writes = [
-        o
-        for o in recording.operations[:before]
-        if o.kind is Kind.HOST_WRITE and o.data is not None and any(a.ref.extent == extent for a in o.accesses)
-    ]
-    if not writes:
-        return None
-    return _data(writes[-1] if before is not None else writes[0], ref)
-
-
-def _data(operation: Operation | None, ref: ArrayRef) -> Float | None:
-    if operation is None or operation.data is None:
-        return None
-    low = ref.extent.low
-    if operation.data.size != ref.extent.size:
-        return None
-    view = np.ndarray(
-        ref.full_shape,
-        dtype=np.dtype(ref.scalar if ref.scalar is not None else np.uint8),
-        buffer=operation.data,
-        offset=ref.pointer - low,
-        strides=ref.full_strides,
-    )
-    return view.astype(np.float64)
-
-
-def _explains_better(candidate: Float, other: Float, moved: Float | None, reused: bool) -> bool:
-    """Whether the program used one gradient rather than another: by how the parameter moved, if that tells."""
-    if np.array_equal(candidate, other):
-        return False
-    if moved is None:
-        return reused
-    if not moved.any():
-        return not candidate.any() or reused
-    first, second = _alignment(candidate, moved), _alignment(other, moved)
-    if max(first, second) > _FOLLOWS:
-        return first > second
-    return reused and second < _UNRELATED
-
-
-def _alignment(gradient: Float, moved: Float) -> float:
-    size = float(np.linalg.norm(gradient) * np.linalg.norm(moved))
-    return abs(float(np.vdot(gradient, moved))) / size if size > 0.0 and np.isfinite(size) else 0.0

@@ -238,6 +238,8 @@ def _not_checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
             lines.append(f"{name}: {size - len(elements)} of {size} elements only in random directions.")
         if j.opinion is Opinion.UNDECIDED:
             lines.append(f"{name}: {j.reason}")
+        if j.caveat is not None:
+            lines.append(f"{name}: {j.caveat}.")
         if j.unobserved:
             lines.append(f"{name}: {', '.join(j.unobserved)} written by something that could not be observed.")
     return tuple(lines)

@@ -27,7 +27,7 @@ from retrograde.gradients.reference import (
 )
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How
-from retrograde.trace.operations import Recording
+from retrograde.trace.operations import Kind, Recording
 
 Float = npt.NDArray[np.float64]
 _OTHER_STEPS = 0.618
@@ -56,6 +56,7 @@ class Judgement:
         ideal_holds: Whether the ideal gradient agrees with every slope that was measured.
         repeatable: Whether the unperturbed objective came out the same each time.
         unobserved: Names of arrays that something unobserved wrote.
+        caveat: What the measurement rests on, where the program itself could not be run again.
     """
 
     case: Case
@@ -64,6 +65,7 @@ class Judgement:
     ideal_holds: bool
     repeatable: bool = True
     unobserved: tuple[str, ...] = ()
+    caveat: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +114,8 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
     opinion, reason = _opinion(case, chosen.repeatable)
-    return Judgement(case, opinion, reason, _ideal_holds(case), chosen.repeatable, chosen.unobserved)
+    holds = _ideal_holds(case)
+    return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, chosen.caveat)
 
 
 def _equals_ideal(case: Case) -> bool:
@@ -133,6 +136,7 @@ class _Choice:
     reason: str = ""
     repeatable: bool = True
     unobserved: tuple[str, ...] = ()
+    caveat: str | None = None
 
 
 def _choose_source(case: Case, means: Means) -> _Choice:
@@ -143,23 +147,29 @@ def _choose_source(case: Case, means: Means) -> _Choice:
         unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
     again = re_execution(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
     if again is None:
-        if unobserved:
-            reason = "The program cannot be run again here, and a replay would miss unobserved writes."
-            return _Choice(None, reason, unobserved=unobserved)
-        return _Choice(replay_source(case.life, replay))
+        return _replay_alone(case, replay, unobserved, "the program cannot be run again here")
     means.say(f"running the program again for {case.life.name}, iteration {case.life.iteration}")
     shift = _ANCHOR * scale_of(case.contents) * means.rng.standard_normal(case.contents.shape)
     anchors = again.values([case.contents, case.contents + shift])
     if again.failure is not None:
-        if unobserved:
-            return _Choice(None, f"The program could not be run again: {again.failure}.", unobserved=unobserved)
-        return _Choice(replay_source(case.life, replay))
+        return _replay_alone(case, replay, unobserved, f"the program could not be run again ({again.failure})")
     faster = replay_source(case.life, replay)
     if not unobserved and _same(faster.values([case.contents, case.contents + shift]), anchors, case):
         return _Choice(faster)
     repeated = again.values([case.contents])[0]
     repeatable = anchors[0] == repeated or not np.isfinite(anchors[0])
     return _Choice(again, repeatable=repeatable, unobserved=unobserved)
+
+
+def _replay_alone(case: Case, replay: Replay, unobserved: tuple[str, ...], why: str) -> _Choice:
+    """A replay that nothing anchors: not where anything could have passed through the host or unobserved."""
+    through_host = any(
+        o.kind is Kind.HOST_READ and any(a.ref.differentiable for a in o.accesses) for o in case.window.operations
+    )
+    if unobserved or through_host:
+        reason = f"{why.capitalize()}, and a replay would miss what passes through the host or unobserved."
+        return _Choice(None, reason, unobserved=unobserved)
+    return _Choice(replay_source(case.life, replay), caveat=f"by replay alone, because {why}")
 
 
 def _same(replayed: list[float], run: list[float], case: Case) -> bool:

@@ -212,8 +212,11 @@ def _verdict(
     if (undecided and not decided) or any(j.case.life.iteration == 0 for j in undecided):
         life = undecided[0].case.life
         return Verdict.UNDECIDED, f"{life.name}, iteration {life.iteration}: {undecided[0].reason}"
-    slopes = sum(len(j.case.directions) for j in decided)
-    return Verdict.RIGHT, f"{len(decided)} gradients agree with {slopes} measured slopes of the objective."
+    measured = [j for j in decided if j.case.directions]
+    slopes = sum(len(j.case.directions) for j in measured)
+    others = len(decided) - len(measured)
+    rest = f" {others} more equal the ideal gradient, which was measured in an earlier iteration." if others else ""
+    return Verdict.RIGHT, f"{len(measured)} gradients agree with {slopes} measured slopes of the objective.{rest}"
 
 
 def _checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:

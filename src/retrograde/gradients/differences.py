@@ -101,6 +101,13 @@ def steps_for(scalar: type[np.floating]) -> Steps:
     )
 
 
+def scale_of(contents: Array) -> Array:
+    """Step scale of each element: its own size, but no less than a tenth of the typical size."""
+    finite = np.where(np.isfinite(contents), np.abs(contents), 0.0)
+    typical = float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
+    return np.maximum(finite, 0.1 * typical if typical > 0.0 else 1.0)
+
+
 def sparing(steps: Steps) -> Steps:
     """Fewer of the same, for functions that take long."""
     return replace(steps, first=steps.first[:_SHORTEST], more=(), tiny=steps.tiny[:1])

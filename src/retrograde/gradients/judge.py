@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.differences import scale_of
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.ladder import Case, examine_launches, open_case
 from retrograde.gradients.lives import Life
@@ -23,7 +24,6 @@ from retrograde.gradients.reference import (
     probes_for,
     re_execution,
     replay_source,
-    scale_of,
 )
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.binding import has_adjoint
+from retrograde.gradients.differences import scale_of
 from retrograde.gradients.launch_test import rewritten_paths, treatment_of
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
@@ -62,7 +63,7 @@ class Case:
         life = self.life
         reference = np.full(self.contents.size, np.nan)
         error = np.full(self.contents.size, np.nan)
-        scale = _element_scale(self.contents)
+        scale = scale_of(self.contents).reshape(-1)
         how = How.RE_EXECUTION
         for direction in self.directions:
             how = direction.how
@@ -85,12 +86,6 @@ class Case:
         )
 
 
-def _element_scale(contents: Float) -> Float:
-    from retrograde.gradients.reference import scale_of
-
-    return scale_of(contents).reshape(-1)
-
-
 def _flat(values: Float | None) -> Float | None:
     return None if values is None else values.reshape(-1)
 
@@ -106,31 +101,11 @@ def open_case(recording: Recording, life: Life, objective: Objective, rng: np.ra
 
 def examine_launches(case: Case, rng: np.random.Generator) -> Case:
     """Test every launch of the window on its own and sweep again."""
-    return _with_ideal(
-        Case(
-            case.recording,
-            case.life,
-            case.objective,
-            case.window,
-            find_treatments(case.window, rng, every=True),
-            case.contents,
-            case.ideal,
-            case.directions,
-        )
-    )
+    return _with_ideal(replace(case, treatments=find_treatments(case.window, rng, every=True)))
 
 
 def _with_ideal(case: Case) -> Case:
-    return Case(
-        case.recording,
-        case.life,
-        case.objective,
-        case.window,
-        case.treatments,
-        case.contents,
-        case.sweep(),
-        case.directions,
-    )
+    return replace(case, ideal=case.sweep())
 
 
 def find_treatments(window: Window, rng: np.random.Generator, every: bool = False) -> dict[int, Treatment]:

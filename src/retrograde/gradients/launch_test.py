@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.binding import run_adjoint, run_forward
-from retrograde.gradients.differences import Derivative, Steps, differentiate, sparing, steps_for
+from retrograde.gradients.differences import Derivative, Steps, differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment, Treatment
 from retrograde.trace.arrays import ArrayRef
@@ -64,7 +64,7 @@ class LaunchState:
             self.before.write(block, before.read(block))
         self.work = Memory(blocks)
         self.fields = tuple(_fields(operation.accesses, blocks))
-        self.scales = tuple(_scale(self.before.values(f.ref)) for f in self.fields)
+        self.scales = tuple(scale_of(self.before.values(f.ref)) for f in self.fields)
         self.after = Memory(blocks)
         self.after.copy_from(self.before)
         run_forward(call, self.after)
@@ -133,14 +133,6 @@ def _mask(mask: npt.NDArray[np.bool_], ref: ArrayRef, low: int, item: int) -> No
         shape[axis] = count
         indices += (np.arange(count) * stride).reshape(shape)
     mask[indices.reshape(-1)] = True
-
-
-def _scale(values: Float) -> Float:
-    """Step scale of each scalar: its own size, but no less than a tenth of the typical size."""
-    finite = np.where(np.isfinite(values), np.abs(values), 0.0)
-    typical = float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
-    floor = 0.1 * typical if typical > 0.0 else 1.0
-    return np.maximum(finite, floor)
 
 
 @dataclass(frozen=True)

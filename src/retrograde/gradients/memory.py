@@ -31,7 +31,6 @@ class Memory:
 
     def __init__(self, blocks: Iterable[Extent]) -> None:
         self.blocks = tuple(sorted(blocks))
-        self._lows = [b.low for b in self.blocks if b.device == "cpu"]
         self._starts = {device: self._of(device) for device in {b.device for b in self.blocks}}
         self._buffers: dict[Extent, Any] = {}
         self._bases: dict[Extent, int] = {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.differences import Derivative, differentiate, sparing, steps_for
+from retrograde.gradients.differences import Derivative, differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
@@ -90,13 +90,6 @@ def replay_source(life: Life, replay: Replay) -> Source:
 
     source = Source(How.REPLAY, values)
     return source
-
-
-def scale_of(contents: Float) -> Float:
-    """Step scale of each element: its own size, but no less than a tenth of the parameter's typical size."""
-    finite = np.where(np.isfinite(contents), np.abs(contents), 0.0)
-    typical = float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
-    return np.maximum(finite, 0.1 * typical if typical > 0.0 else 1.0)
 
 
 @dataclass(frozen=True, eq=False)

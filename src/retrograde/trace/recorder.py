@@ -55,7 +55,6 @@ class Pending:
     call: LaunchCall | CopyCall | BackwardCall | None = None
     gradients: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
     viewed: dict[Extent, bool] = field(default_factory=dict[Extent, bool])
-    before: dict[Extent, Bytes] = field(default_factory=dict[Extent, Bytes])
 
 
 class RecordingLimit(Exception):

@@ -3,6 +3,7 @@
 from retrograde.aerosol.formats.dataset import environment_from_xarray, from_xarray, series_to_xarray, to_xarray
 from retrograde.aerosol.formats.frame import from_pandas, to_pandas
 from retrograde.aerosol.formats.instrument import InstrumentSpectrum, from_instrument, to_instrument
+from retrograde.aerosol.formats.observations import Observations
 from retrograde.aerosol.formats.particula import (
     environment_from_particula,
     environment_to_particula,
@@ -13,6 +14,7 @@ from retrograde.aerosol.formats.units import SpectrumKind
 
 __all__ = [
     "InstrumentSpectrum",
+    "Observations",
     "SpectrumKind",
     "environment_from_particula",
     "environment_from_xarray",

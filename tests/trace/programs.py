@@ -19,6 +19,12 @@ def squares(x: wp.array(dtype=float), loss: wp.array(dtype=float)):
 
 
 @wp.kernel
+def descend(x: wp.array(dtype=float), gradient: wp.array(dtype=float)):
+    i = wp.tid()
+    x[i] = x[i] - 0.01 * gradient[i]
+
+
+@wp.kernel
 def step_body(body: Body, dt: float):
     i = wp.tid()
     drift(body, i, dt)
@@ -110,4 +116,37 @@ def optimiser() -> Result:
     return [x.numpy().copy(), np.array(called)]
 
 
-PROGRAMS: tuple[Callable[[], Result], ...] = (training, views_and_copies, structs_and_tiles, commands, optimiser)
+def graphs() -> Result:
+    """A captured training step, launched again and again: arrays made in it, copies, fills, views."""
+    x = _array(0.5, -1.0, 2.0, 0.25, gradient=True)
+    kept = wp.zeros(4, dtype=float, device="cpu")
+    with wp.ScopedCapture(device="cpu") as capture:
+        y = wp.zeros(4, dtype=float, device="cpu", requires_grad=True)
+        ones = wp.ones(4, dtype=float, device="cpu")
+        loss = wp.zeros(1, dtype=float, device="cpu", requires_grad=True)
+        tape = wp.Tape()
+        with tape:
+            wp.launch(plain, dim=4, inputs=[x, y], device="cpu")
+            wp.launch(squares, dim=4, inputs=[y, loss], device="cpu")
+        tape.backward(loss)
+        kept.fill_(3.0)
+        wp.copy(kept, x.grad, count=2)
+        wp.launch(descend, dim=4, inputs=[x, x.grad], device="cpu")
+        tape.zero()
+        ones[1:3].zero_()
+    seen: Result = []
+    for _ in range(3):
+        kept.numpy()[3] += 1.0
+        wp.capture_launch(capture.graph)
+        seen += [a.numpy().copy() for a in (x, y, loss, kept, ones)]
+    return seen
+
+
+PROGRAMS: tuple[Callable[[], Result], ...] = (
+    training,
+    views_and_copies,
+    structs_and_tiles,
+    commands,
+    optimiser,
+    graphs,
+)

@@ -92,6 +92,15 @@ def _packed_gradient(structure: Any, path: Path) -> int:
     return int(getattr(member, "grad", 0) or 0)
 
 
+def refs_in(argument: Any) -> Iterator[ArrayRef]:
+    """The arrays of one argument, frozen or not."""
+    frozen = freeze(argument)
+    if isinstance(frozen, ArrayRef):
+        yield frozen
+    elif isinstance(frozen, StructRef):
+        yield from frozen.arrays.values()
+
+
 def arrays_of(arguments: Sequence[Argument], labels: Sequence[str]) -> Iterator[tuple[int, Path, ArrayRef]]:
     """Every array among the arguments with its position and path."""
     for position, (argument, label) in enumerate(zip(arguments, labels, strict=True)):

@@ -90,7 +90,12 @@ class ArrayRef:
 
 
 def describe(array: Any) -> ArrayRef | None:
-    """Describe a `wp.array` or `wp.indexedarray`; None for an empty one or another object."""
+    """Describe a `wp.array` or `wp.indexedarray`; None for an empty one or another object.
+
+    A description stays what it is.
+    """
+    if isinstance(array, ArrayRef):
+        return array
     if isinstance(array, wp.indexedarray):
         return _describe_indexed(array)
     if not isinstance(array, wp.array) or not array.ptr or array.device is None:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import functools
 import random
+import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
+from retrograde.trace.arguments import freeze
+from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.recorder import Pending, Recorder
+from retrograde.trace.tapes import TapeState
 from retrograde.trace.warp_api import context, tape, types, wp
 
 Call = Callable[..., Any]
@@ -40,6 +45,7 @@ class Observer:
         self._depth = 0
         self._saved: list[tuple[Any, str, Any]] = []
         self._launch_arguments: dict[int, tuple[Any, list[Any]]] = {}
+        self._captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
         """Begin to observe."""
@@ -53,6 +59,12 @@ class Observer:
                     self._patch(cls, name, self._fill)
         self._patch(random, "seed", functools.partial(self._seed, "python"))
         self._patch(np.random, "seed", functools.partial(self._seed, "numpy"))
+        self._patch_function("capture_begin", self._capture_begin)
+        self._patch_function("capture_end", self._capture_end)
+        self._patch_function("capture_pause", self._capture_end)
+        self._patch_function("capture_resume", self._capture_resume)
+        self._patch_function("capture_if", self._capture_conditional)
+        self._patch_function("capture_while", self._capture_conditional)
         self._patch_function("capture_launch", self._capture_launch)
         for function in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "from_numpy"):
             self._patch_function(function, self._creation)
@@ -117,6 +129,36 @@ class Observer:
         finally:
             self._depth -= 1
 
+    def _observe(
+        self, begin: Callable[[], Any], run: Callable[[], Any], finish: Callable[[Any], None] | None = None
+    ) -> Any:
+        """Run a call, told of before and after; where it is captured, told of whenever its graph is launched.
+
+        Args:
+            begin: Tells of the call. What it needs to know is frozen: it may run later, and again.
+            run: The call.
+            finish: Tells that it has run, given what `begin` returned; not called where that is None.
+        """
+        capture = self._capture
+        with self._inside():
+            if capture is not None:
+                result, switch = capture.call(run)
+                if switch is not None:
+                    capture.steps.append(Step(switch, begin, finish, self.recorder.here()))
+                return result
+            pending = self._tell(begin)
+            result = run()
+            if pending is not None:
+                self._tell(self.recorder.commit if finish is None else finish, pending)
+            return result
+
+    @property
+    def _capture(self) -> Capture | None:
+        """The capture under way."""
+        graph = graph_under_way()
+        capture = None if graph is None else self._captures.get(graph)
+        return capture if capture is not None and capture.obstacle is None else None
+
     # -- launches ----------------------------------------------------------------------------------
 
     def _launch(self, original: Call) -> Call:
@@ -129,48 +171,58 @@ class Observer:
                 command = original(kernel, dim, inputs, outputs, *args, **kwargs)
                 self._remember(command, kernel, values)
                 return command
-            pending = self._tell(self._begin_launch, kernel, dim, values, options)
-            with self._inside():
+            begin = self._tell(self._launch_to_tell, kernel, dim, values, options)
+            if begin is None:
+                with self._inside():
+                    return original(kernel, dim, inputs, outputs, *args, **kwargs)
+
+            def run() -> Any:
                 result = original(kernel, dim, inputs, outputs, *args, **kwargs)
-            self._name_caller(pending)
-            self._finish_launch(pending)
-            return result
+                self._name_caller()
+                return result
+
+            return self._observe(begin, run)
 
         return launch
 
-    def _begin_launch(self, kernel: Any, dim: Any, values: list[Any], options: dict[str, Any]) -> Pending | None:
+    def _launch_to_tell(self, kernel: Any, dim: Any, values: list[Any], options: dict[str, Any]) -> Any:
+        """How to tell of a launch, None where it cannot be told."""
         if not isinstance(kernel, wp.Kernel) or len(values) != len(kernel.adj.args):
             return None
         stream = options.get("stream")
         device = stream.device if stream is not None else wp.get_device(options.get("device"))
-        return self.recorder.launch(
+        return partial(
+            self.recorder.launch,
             resolved(kernel, values),
             dim,
-            values,
+            self._frozen(values),
             str(device.alias),
             taped=options.get("record_tape", True),
             max_blocks=int(options.get("max_blocks", 0)),
             block_dim=options.get("block_dim"),
         )
 
-    def _finish_launch(self, pending: Pending | None) -> None:
-        if pending is not None:
-            self._tell(self.recorder.commit, pending)
+    def _frozen(self, values: list[Any]) -> list[Any]:
+        """Arguments as they are now; their names are sought now too, where they are told of later."""
+        frozen = [freeze(v) for v in values]
+        if self._capture is not None:
+            self.recorder.learn(frozen)
+        return frozen
 
-    def _name_caller(self, pending: Pending | None) -> None:
+    def _name_caller(self) -> None:
         """Warp notes the caller of a taped launch; without us it would be the user's line."""
         open_tape = context.runtime.tape
-        if pending is None or open_tape is None or not open_tape.launches:
+        if open_tape is None or not open_tape.launches:
             return
         entry: Any = open_tape.launches[-1]
-        if not callable(entry) and len(entry) > 7 and "caller" in entry[7] and pending.frame is not None:
-            site = pending.site
+        if not callable(entry) and len(entry) > 7 and "caller" in entry[7]:
+            site = self.recorder.here()
             entry[7]["caller"] = {"file": site.file, "lineno": site.line, "func": site.function}
 
     def _remember(self, command: Any, kernel: Any, values: list[Any]) -> None:
         self._launch_arguments[id(command)] = (command, values)
 
-    def _begin_command(self, command: Any) -> Pending | None:
+    def _command_to_tell(self, command: Any) -> Any:
         values = getattr(command, "fwd_args", None)
         if values is None:
             values = self._launch_arguments.get(id(command), (None, None))[1]
@@ -178,10 +230,11 @@ class Observer:
             self.recorder.notes.append(f"A recorded launch of {command.kernel.key} whose arguments were not seen.")
             return None
         bounds = command.bounds
-        return self.recorder.launch(
+        return partial(
+            self.recorder.launch,
             command.kernel,
             tuple(bounds.shape[: getattr(bounds, "ndim", len(bounds.shape))]),
-            list(values),
+            self._frozen(list(values)),
             str(command.device.alias),
             taped=False,
             max_blocks=command.max_blocks,
@@ -192,20 +245,99 @@ class Observer:
         def launch(command: Any, *args: Any, **kwargs: Any) -> Any:
             if self._depth or command.adjoint:
                 return original(command, *args, **kwargs)
-            pending = self._tell(self._begin_command, command)
-            with self._inside():
-                result = original(command, *args, **kwargs)
-            self._finish_launch(pending)
-            return result
+            begin = self._tell(self._command_to_tell, command)
+            if begin is None:
+                with self._inside():
+                    return original(command, *args, **kwargs)
+            return self._observe(begin, lambda: original(command, *args, **kwargs))
 
         return launch
 
-    def _capture_launch(self, original: Call) -> Call:
-        def capture_launch(*args: Any, **kwargs: Any) -> Any:
-            self.recorder.out_of_reach = "The program launches captured graphs, which are not looked into yet."
+    # -- graphs ------------------------------------------------------------------------------------
+
+    def _capture_begin(self, original: Call) -> Call:
+        def capture_begin(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if can_be_taken_apart():
+                with self._inside():
+                    capture = self._captures[graph_under_way()] = Capture()
+                if context.runtime.tape is not None:
+                    capture.note(self._entry_to_tell(context.runtime.tape), self.recorder.here())
+            return result
+
+        return capture_begin
+
+    def _capture_end(self, original: Call) -> Call:
+        """An end, or a pause."""
+
+        def capture_end(*args: Any, **kwargs: Any) -> Any:
+            if (capture := self._capture) is not None:
+                with self._inside():
+                    capture.pause()
+                if context.runtime.tape is not None:
+                    capture.steps.append(Step(None, self.recorder.leave, None, self.recorder.here()))
             return original(*args, **kwargs)
 
+        return capture_end
+
+    def _capture_resume(self, original: Call) -> Call:
+        def capture_resume(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if (capture := self._capture) is not None:
+                with self._inside():
+                    capture.resume()
+                if context.runtime.tape is not None:
+                    capture.note(partial(self.recorder.enter, context.runtime.tape), self.recorder.here())
+            return result
+
+        return capture_resume
+
+    def _capture_conditional(self, original: Call) -> Call:
+        def conditional(*args: Any, **kwargs: Any) -> Any:
+            if (capture := self._capture) is not None:
+                with self._inside():
+                    capture.pause()
+                    capture.obstacle = "with branches or loops in them"
+            return original(*args, **kwargs)
+
+        return conditional
+
+    def _capture_launch(self, original: Call) -> Call:
+        def capture_launch(graph: Any, *args: Any, **kwargs: Any) -> Any:
+            capture = self._captures.get(graph)
+            obstacle = "that were not seen being captured" if capture is None else capture.obstacle
+            if graph_under_way() is not None:
+                obstacle = "inside another capture"
+            if capture is None or obstacle is not None or self._depth:
+                if not self._depth:
+                    self.recorder.out_of_reach = f"The program launches captured graphs {obstacle}."
+                return original(graph, *args, **kwargs)
+            with self._inside():
+                self._launch_steps(capture, lambda: original(graph, *args, **kwargs))
+            return None
+
         return capture_launch
+
+    def _launch_steps(self, capture: Capture, run: Callable[[], Any]) -> None:
+        """Run a graph call by call, and tell of each; what the recorder cannot be told of is run all the same."""
+        recorder = self.recorder
+        open_tape, recorder.open_tape = recorder.open_tape, None
+        capture.set_all(False)
+        try:
+            for step in capture.steps:
+                with recorder.at(step.site):
+                    pending = None if step.begin is None else self._tell(step.begin)
+                    if step.switch is not None:
+                        capture.only(step.switch, run)
+                    if pending is not None:
+                        self._tell(recorder.commit if step.finish is None else step.finish, pending)
+        finally:
+            capture.set_all(True)
+            recorder.open_tape = open_tape
+
+    def _entry_to_tell(self, this: Any) -> Callable[[], None]:
+        """How to tell, at each launch of a graph, that a tape is open; each launch records what a new tape would."""
+        return partial(self.recorder.enter, this, anew=not this.launches)
 
     def _seed(self, whose: str, original: Call) -> Call:
         def seed(*args: Any, **kwargs: Any) -> Any:
@@ -221,59 +353,84 @@ class Observer:
         def copy(
             dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int = 0, stream: Any = None
         ) -> Any:
-            pending = None
-            if not self._depth and wp.types.is_array(dest) and wp.types.is_array(src):
-                pending = self._tell(
-                    self.recorder.copy,
-                    dest,
-                    src,
-                    (int(dest_offset), int(src_offset)),
-                    int(count),
-                    taped=context.runtime.tape is not None,
-                )
-            with self._inside():
-                result = original(dest, src, dest_offset, src_offset, count, stream)
-            if pending is not None:
-                self._tell(self.recorder.commit, pending)
-            return result
+            def run() -> Any:
+                return original(dest, src, dest_offset, src_offset, count, stream)
+
+            if self._depth or not (wp.types.is_array(dest) and wp.types.is_array(src)):
+                with self._inside():
+                    return run()
+            refs = self._tell(self._frozen, [dest, src])
+            if refs is None:
+                return run()
+            offsets, taped = (int(dest_offset), int(src_offset)), context.runtime.tape is not None
+            return self._observe(partial(self.recorder.copy, *refs, offsets, int(count), taped=taped), run)
 
         return copy
 
     def _fill(self, original: Call) -> Call:
         def fill(array: Any, *args: Any, **kwargs: Any) -> Any:
-            pending = None if self._depth else self._tell(self.recorder.fill, array)
-            with self._inside():
-                result = original(array, *args, **kwargs)
-            if pending is not None:
-                self._tell(self.recorder.commit_fill, pending)
-            return result
+            if self._depth:
+                return original(array, *args, **kwargs)
+            refs = self._tell(self._frozen, [array])
+            if refs is None:
+                return original(array, *args, **kwargs)
+            begin = partial(self.recorder.fill, *refs)
+            return self._observe(begin, lambda: original(array, *args, **kwargs), self.recorder.commit_fill)
 
         return fill
 
     def _creation(self, original: Call) -> Call:
         def create(*args: Any, **kwargs: Any) -> Any:
-            with self._inside():
-                array = original(*args, **kwargs)
-            if not self._depth:
-                data = args[0] if args else kwargs.get("arr")
-                from_host = original.__name__ == "from_numpy"
-                self._tell(self.recorder.created, array, from_host, _sharing(array, data) if from_host else None)
-            return array
+            if self._depth:
+                return original(*args, **kwargs)
+            data = args[0] if args else kwargs.get("arr")
+            from_host = original.__name__ == "from_numpy"
+            made: list[Any] = []
+
+            def run() -> Any:
+                made.append(original(*args, **kwargs))
+
+            def tell() -> None:
+                self.recorder.created(made[0], from_host, _sharing(made[0], data) if from_host else None)
+
+            self._observe_creation(run, tell, made, from_host)
+            return made[0]
 
         return create
 
     def _array_init(self, original: Call) -> Call:
         def init(array: Any, *args: Any, **kwargs: Any) -> None:
-            with self._inside():
-                original(array, *args, **kwargs)
-            if self._depth:
-                return
             data = kwargs.get("data", args[0] if args else None)
-            if data is None or isinstance(data, type) or not getattr(array, "ptr", None):
+            if self._depth or data is None or isinstance(data, type):
+                with self._inside():
+                    original(array, *args, **kwargs)
                 return
-            self._tell(self.recorder.created, array, True, _sharing(array, data))
+
+            def tell() -> None:
+                if getattr(array, "ptr", None):
+                    self.recorder.created(array, True, _sharing(array, data))
+
+            self._observe_creation(lambda: original(array, *args, **kwargs), tell, [array], from_host=True)
 
         return init
+
+    def _observe_creation(
+        self, run: Callable[[], Any], tell: Callable[[], None], made: list[Any], from_host: bool
+    ) -> None:
+        """Run a call that makes an array; where that is captured, each launch of the graph fills it again."""
+        capture = self._capture
+        with self._inside():
+            switch = None if capture is None else capture.call(run)[1]
+            if capture is None:
+                run()
+            if capture is None or switch is None:
+                self._tell(tell)
+                return
+            self._tell(self.recorder.learn, made)
+            begin, finish = self.recorder.fill, self.recorder.commit_fill
+            if from_host:
+                begin, finish = self.recorder.host_write, self.recorder.commit_write
+            capture.steps.append(Step(switch, partial(begin, made[0]), finish, self.recorder.here()))
 
     def _host_read(self, original: Call) -> Call:
         def numpy(array: Any, *args: Any, **kwargs: Any) -> Any:
@@ -303,28 +460,35 @@ class Observer:
         def assign(array: Any, src: Any) -> Any:
             if self._depth or wp.types.is_array(src):
                 return original(array, src)
-            pending = self._tell(self.recorder.host_write, array)
-            with self._inside():
-                result = original(array, src)
-            if pending is not None:
-                self._tell(self.recorder.commit_write, pending)
-            return result
+            begin = partial(self.recorder.host_write, array)
+            return self._observe(begin, lambda: original(array, src), self.recorder.commit_write)
 
         return assign
 
     # -- tapes -------------------------------------------------------------------------------------
 
+    def _note(self, begin: Callable[[], Any]) -> None:
+        """Tell of something that runs nothing; within a capture, at each launch of the graph."""
+        if (capture := self._capture) is None:
+            self._tell(begin)
+            return
+        with self._inside():
+            capture.note(begin, self.recorder.here())
+
     def _tape_enter(self, original: Call) -> Call:
         def enter(this: Any) -> Any:
             result = original(this)
-            self._tell(self.recorder.enter, this)
+            self._note(self._entry_to_tell(this) if self._capture else partial(self.recorder.enter, this))
             return result
 
         return enter
 
     def _tape_exit(self, original: Call) -> Call:
         def leave(this: Any, *args: Any) -> Any:
-            self._tell(self.recorder.leave)
+            if self._capture is not None:
+                self._note(self.recorder.leave)
+            if self.recorder.open_tape is not None:
+                self._tell(self.recorder.leave)
             return original(this, *args)
 
         return leave
@@ -333,34 +497,29 @@ class Observer:
         def backward(this: Any, loss: Any = None, grads: Any = None) -> Any:
             if self._depth:
                 return original(this, loss, grads)
-            with self._inside():
-                told = self._tell(self.recorder.backward, this, loss, grads)
-                result = original(this, loss, grads)
-                if told is not None:
-                    self._tell(self.recorder.backward_done, *told)
-            return result
+
+            def finish(told: tuple[Pending, dict[str, Any]]) -> None:
+                self.recorder.backward_done(*told)
+
+            begin = partial(self.recorder.backward, TapeState.of(this), loss, dict(grads or {}))
+            return self._observe(begin, lambda: original(this, loss, grads), finish)
 
         return backward
 
     def _tape_zero(self, original: Call) -> Call:
         def zero(this: Any) -> Any:
-            pending = None if self._depth else self._tell(self.recorder.clear, this)
-            with self._inside():
-                result = original(this)
-            if pending is not None:
-                self._tell(self.recorder.commit, pending)
-            return result
+            if self._depth:
+                return original(this)
+            return self._observe(partial(self.recorder.clear, TapeState.of(this)), lambda: original(this))
 
         return zero
 
     def _tape_reset(self, original: Call) -> Call:
         def reset(this: Any) -> Any:
-            pending = None if self._depth else self._tell(self.recorder.clear, this)
-            with self._inside():
-                result = original(this)
-            self.recorder.tapes.renew(this)
-            if pending is not None:
-                self._tell(self.recorder.commit, pending)
+            if self._depth:
+                return original(this)
+            result = self._observe(partial(self.recorder.clear, TapeState.of(this)), lambda: original(this))
+            self._note(partial(self.recorder.tapes.renew, this))
             return result
 
         return reset
@@ -368,7 +527,7 @@ class Observer:
     def _record_func(self, original: Call) -> Call:
         def record_func(this: Any, backward: Any, arrays: Any) -> Any:
             if not self._depth:
-                self._tell(self.recorder.callback, this, backward, arrays)
+                self._note(partial(self.recorder.callback, this, backward, list(arrays)))
             return original(this, backward, arrays)
 
         return record_func

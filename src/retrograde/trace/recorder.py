@@ -7,14 +7,15 @@ writes, the contents about to be lost are kept, so that memory can be rolled bac
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, cast
 
 import numpy as np
 
-from retrograde.trace.arguments import arrays_of, freeze
+from retrograde.trace.arguments import arrays_of, freeze, refs_in
 from retrograde.trace.arrays import ArrayRef, describe, holds_arrays, root_of
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
 from retrograde.trace.expressions import Reduction, reported_reduction
@@ -32,7 +33,7 @@ from retrograde.trace.operations import (
 )
 from retrograde.trace.plan import Outcome, Plan, read_values
 from retrograde.trace.randomness import state_of_generators
-from retrograde.trace.tapes import TapeIdentities, gradient_contents, seeds_of
+from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
 from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
 from retrograde.trace.watches import Watches, is_used_later, locate_write
 
@@ -97,6 +98,29 @@ class Recorder:
         self._draws: bytes | None = None
         self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
+        self._site: CallSite | None = None
+
+    @staticmethod
+    def here() -> CallSite:
+        """The user's line under way."""
+        frame = user_frame(inspect.currentframe())
+        return call_site(frame) if frame is not None else NOWHERE
+
+    @contextmanager
+    def at(self, site: CallSite) -> Generator[None]:
+        """Take calls for calls of another line: the one that captured them."""
+        self._site = site
+        try:
+            yield
+        finally:
+            self._site = None
+
+    def learn(self, arguments: Iterable[Any]) -> None:
+        """Learn the names of arrays where the program has them at hand."""
+        frame = user_frame(inspect.currentframe())
+        for argument in arguments:
+            for ref in refs_in(argument):
+                self._learn(ref, frame)
 
     # -- the life of a call ------------------------------------------------------------------------
 
@@ -105,7 +129,7 @@ class Recorder:
         self._notice_host_writes()
         self.ordinal += 1
         frame = user_frame(inspect.currentframe())
-        site = call_site(frame) if frame is not None else NOWHERE
+        site = self._site if self._site is not None else self.here()
         pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, tuple(accesses))
         if self.ordinal == 0 or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
             self._since_backward = False
@@ -266,7 +290,7 @@ class Recorder:
         if self.plan is not None:
             self.finish(Outcome(self._values, self.failure))
 
-    def clear(self, tape: Any) -> Pending:
+    def clear(self, tape: TapeState) -> Pending:
         """The gradients of a tape are about to be cleared."""
         refs: dict[int, ArrayRef] = {}
         for gradient in tape.gradients.values():
@@ -300,10 +324,10 @@ class Recorder:
 
     # -- tapes -------------------------------------------------------------------------------------
 
-    def enter(self, tape: Any) -> None:
-        """A tape was opened."""
+    def enter(self, tape: Any, anew: bool = False) -> None:
+        """A tape was opened; where a graph is launched, as if it were another than at the launch before."""
         self._notice_host_writes()
-        self.open_tape = self.tapes.of(tape)
+        self.open_tape = self.tapes.renew(tape) if anew else self.tapes.of(tape)
 
     def leave(self) -> None:
         """The open tape was closed."""
@@ -322,9 +346,9 @@ class Recorder:
         if self.plan is None:
             self.callbacks[self.operations[-1].index] = function
 
-    def backward(self, tape: Any, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
+    def backward(self, tape: TapeState, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
         """A backward pass is about to run."""
-        number = self.tapes.of(tape)
+        number = self.tapes.of(tape.tape)
         loss_ref = describe(loss) if loss is not None else None
         pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
         pending.tape = number

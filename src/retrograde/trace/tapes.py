@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Container, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from retrograde.trace.arguments import struct_arrays
@@ -41,7 +42,27 @@ class TapeIdentities:
         return before
 
 
-def tape_arrays(tape: Any) -> Iterator[Any]:
+@dataclass(frozen=True, eq=False)
+class TapeState:
+    """What a tape held at one moment.
+
+    Attributes:
+        tape: The tape.
+        launches: Its launches.
+        gradients: Gradients by array, as far as it knew them.
+    """
+
+    tape: Any
+    launches: tuple[Any, ...]
+    gradients: dict[Any, Any]
+
+    @classmethod
+    def of(cls, tape: Any) -> TapeState:
+        """The present state of a tape."""
+        return cls(tape, tuple(tape.launches), dict(tape.gradients))
+
+
+def tape_arrays(tape: TapeState) -> Iterator[Any]:
     """Every array with a gradient that the tape's launches refer to, in the tape's order, once each."""
     seen: set[int] = set()
     for launch in tape.launches:
@@ -67,7 +88,7 @@ def _arrays(argument: Any) -> Iterator[Any]:
                 yield array
 
 
-def gradient_contents(tape: Any) -> dict[Extent, Bytes]:
+def gradient_contents(tape: TapeState) -> dict[Extent, Bytes]:
     """Contents of the gradient buffers of a tape's arrays that are not all zero."""
     contents: dict[Extent, Bytes] = {}
     for array in tape_arrays(tape):
@@ -81,7 +102,7 @@ def gradient_contents(tape: Any) -> dict[Extent, Bytes]:
 
 
 def seeds_of(
-    tape: Any, loss: Any, grads: dict[Any, Any] | None, written: Container[int], buffers: Container[int]
+    tape: TapeState, loss: Any, grads: dict[Any, Any] | None, written: Container[int], buffers: Container[int]
 ) -> tuple[Seed, ...]:
     """The seeds of a backward pass: explicit ones, else the gradients that were set by hand.
 

@@ -1,4 +1,4 @@
-# expect: right, today undecided
+# expect: right
 """Forward and backward are captured once as a graph, and launched in every iteration."""
 
 import warp as wp

@@ -75,3 +75,10 @@ def nested_solver(s: np.ndarray) -> float:
         s = s + 0.2 * p * (np.roll(s, -1) - s)
         total += float((s * p).sum())
     return total
+
+
+def captured_pair(rate: np.ndarray) -> float:
+    n = np.array([0.1, 0.2, 0.15])
+    for _ in range(5):
+        n = n + rate * n * (1.0 - n)
+    return float(((n - 0.6) ** 2).sum())

@@ -22,3 +22,9 @@ def two_layers(w: np.ndarray, v: np.ndarray) -> float:
 def working_copy(w: np.ndarray) -> float:
     x = np.random.default_rng(15).uniform(-1.0, 1.5, (3, 4)).astype(np.float32)
     return float(((np.tanh(w[0] * x) + w[1] * x - 0.3) ** 2).sum())
+
+
+def captured_step(curvature: np.ndarray) -> float:
+    height = np.array([-0.9, -0.4, 0.2, 0.7])
+    x = height * (1.0 - 1.5 * np.sin(curvature[0])) + curvature[1] * height**3
+    return float((x**2).sum())

@@ -205,3 +205,11 @@ def matrix_fit(a: np.ndarray) -> float:
     rng.uniform(0.3, 0.9, (3, 4))
     x = rng.uniform(0.2, 1.4, 4)
     return float((((a.reshape(3, 4) ** 2) @ np.sin(x) - 1.0) ** 2).sum())
+
+
+def captured_training(thrust: np.ndarray) -> float:
+    start, goal = np.random.default_rng(40).uniform(-1.0, 1.0, (3, 4, 3)).astype(np.float32)[1:]
+    thrust, x = thrust.reshape(4, 3), start.astype(np.float64)
+    for _ in range(6):
+        x = x + 0.2 * np.cross(thrust, x) + 0.05 * thrust
+    return float(((x - goal) ** 2).sum())

@@ -11,16 +11,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from retrograde.causes.explain import Explanation, explain, merge, remarks_on
+from retrograde.causes.acceptance import is_accepted
+from retrograde.causes.explain import explain, merge, remarks_on
 from retrograde.causes.finding import Finding
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean
+from retrograde.gradients.objective import objective_of
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
 from retrograde.request import AuditRequest
-from retrograde.result import Audit, Verdict
+from retrograde.result import Audit, Loss, Verdict
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
 from retrograde.trace.plan import Outcome
@@ -32,6 +34,7 @@ Deliver = Callable[["Audit"], None]
 
 _ITERATIONS = 3
 _MEASURING = 2.0
+_LOSSES = 1000
 
 
 def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = None) -> Audit:
@@ -144,17 +147,23 @@ class _Conductor:
         judgements, skipped = self._judge_all(recording, lives, means)
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
         self.progress("looking for causes")
-        explanation = merge([explain(j) for j in wrong])
-        verdict, reason = _verdict(judgements, wrong, explanation)
+        accept = self.request.accept
+        explanations = [(j, explain(j)) for j in wrong]
+        faulty = [(j, e) for j, e in explanations if not is_accepted(e, accept)]
+        found = merge([e for _, e in explanations]).findings
+        accepted = tuple(f for f in found if f.code in accept)
+        verdict, reason = _verdict(judgements, [j for j, _ in faulty], accepted)
         audit = self._result(verdict, reason, ran)
         return replace(
             audit,
             device=lives[0].ref.device,
-            unexplained=explanation.unexplained,
-            causes=explanation.findings,
+            unexplained=merge([e for _, e in faulty]).unexplained,
+            causes=tuple(f for f in found if f.code not in accept),
             remarks=remarks_on(judgements),
+            accepted=accepted,
             ladder=tuple(j.case.ladder() for j in judgements),
-            checked=_checked(judgements),
+            losses=losses_of(recording, find_lives(recording), self.request.objective),
+            checked=_checked(judgements, [j for j, e in explanations if is_accepted(e, accept)]),
             not_checked=(*_not_checked(judgements), *skipped, *recording.notes),
         )
 
@@ -193,6 +202,17 @@ class _Conductor:
         )
 
 
+def losses_of(recording: Recording, lives: Sequence[Life], only: str | None = None) -> tuple[Loss, ...]:
+    """The objectives of all lives as they were in the program's own run, each once an iteration."""
+    found: dict[tuple[int, str], Loss] = {}
+    for life in lives[:_LOSSES]:
+        objective = objective_of(recording, life, only)
+        if objective.value is not None:
+            key = (life.iteration, objective.description)
+            found.setdefault(key, Loss(life.iteration, objective.description, objective.value))
+    return tuple(sorted(found.values(), key=lambda loss: (loss.iteration, loss.objective)))
+
+
 def _nothing(recording: Recording) -> str:
     if not any(o.tape is not None for o in recording.operations):
         return "The program never opens a tape."
@@ -200,7 +220,7 @@ def _nothing(recording: Recording) -> str:
 
 
 def _verdict(
-    judgements: Sequence[Judgement], wrong: Sequence[Judgement], explanation: Explanation
+    judgements: Sequence[Judgement], wrong: Sequence[Judgement], accepted: Sequence[Finding]
 ) -> tuple[Verdict, str]:
     if wrong:
         first = wrong[0]
@@ -214,19 +234,27 @@ def _verdict(
         return Verdict.UNDECIDED, f"{life.name}, iteration {life.iteration}: {undecided[0].reason}"
     measured = [j for j in decided if j.case.directions]
     slopes = sum(len(j.case.directions) for j in measured)
+    intended = sum(j.opinion is Opinion.WRONG for j in judgements)
+    if intended:
+        codes = ", ".join(sorted({f.code for f in accepted}))
+        agreeing = (
+            f"{len(measured)} gradients agree with {slopes} measured slopes of the objective; " if measured else ""
+        )
+        return Verdict.RIGHT, f"{agreeing}{intended} differ from them by what was accepted alone ({codes})."
     others = len(decided) - len(measured)
     rest = f" {others} more equal the ideal gradient, which was measured in an earlier iteration." if others else ""
     return Verdict.RIGHT, f"{len(measured)} gradients agree with {slopes} measured slopes of the objective.{rest}"
 
 
-def _checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+def _checked(judgements: Sequence[Judgement], accepted: Sequence[Judgement]) -> tuple[str, ...]:
     lines: list[str] = []
     for j in judgements:
         life = j.case.life
+        opinion = "accepted" if j in accepted else j.opinion.value
         hows = ", ".join(sorted({d.how.value for d in j.case.directions})) or "nothing"
         lines.append(
             f"{life.name}, iteration {life.iteration}: {len(j.case.directions)} slopes of "
-            f"{j.case.objective.description} by {hows}: {j.opinion.value}."
+            f"{j.case.objective.description} by {hows}: {opinion}."
         )
     return tuple(lines)
 

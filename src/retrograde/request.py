@@ -20,6 +20,7 @@ class AuditRequest:
         parameters: Names of the parameters to judge; empty judges all.
         budget: Time that the audit may take [s]; None leaves it to the audit.
         seed: Seed of the random probes.
+        accept: Codes of causes that are declared intended: they are noted, and are no faults.
         scratch: Folder for the audit's temporary files, which whoever asks removes afterwards; None makes one.
     """
 
@@ -31,6 +32,7 @@ class AuditRequest:
     parameters: tuple[str, ...] = ()
     budget: float | None = None
     seed: int = 0
+    accept: tuple[str, ...] = ()
     scratch: str | None = None
 
     def __post_init__(self) -> None:

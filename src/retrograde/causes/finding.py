@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 Evidence = Mapping[str, "float | int | str | bool | list[float] | None"]
 
+NEGLIGIBLE = 0.005
+"""Share of an error that counts as explained away: what rounding leaves in a sum of several faults."""
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
+from retrograde.cli.accepting import accepted_codes
 from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
 from retrograde.cli.supervise import LIMIT, Interrupted, supervise
+from retrograde.report.comparison import compare
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
 from retrograde.request import AuditRequest
@@ -20,8 +24,20 @@ from retrograde.result import Audit
 
 _STDERR = 2
 _LATER_FORMATS = ("sarif", "html")
-_LATER_OPTIONS = ("accept", "baseline", "against", "stock", "evidence")
 _TERMINAL_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """An earlier report.
+
+    Attributes:
+        path: Where it lies.
+        document: What is in it.
+    """
+
+    path: str
+    document: dict[str, Any]
 
 
 def _iterations(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
@@ -37,6 +53,17 @@ def _finite(ctx: click.Context, param: click.Parameter, value: float | None) -> 
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("Not a finite number.", ctx, param)
     return value
+
+
+def _baseline(ctx: click.Context, _param: click.Parameter, value: str | None) -> Baseline | None:
+    if value is None:
+        return None
+    from retrograde.report.baseline import BaselineError, read_document  # imports what else is not needed
+
+    try:
+        return Baseline(value, read_document(Path(value)))
+    except BaselineError as error:
+        raise click.UsageError(str(error), ctx) from error
 
 
 def _refuse(ctx: click.Context, param: click.Parameter, value: object) -> object:
@@ -76,8 +103,19 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
     help="How to report; may be given twice.  [default: terminal]",
 )
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Where to report.")
-@click.option("--accept", multiple=True, hidden=True, callback=_refuse)
-@click.option("--baseline", hidden=True, callback=_refuse)
+@click.option(
+    "--accept",
+    multiple=True,
+    metavar="CODE",
+    callback=accepted_codes,
+    help="Declare a cause intended, such as RG307 for a truncated horizon: it is noted, and no fault.",
+)
+@click.option(
+    "--baseline",
+    metavar="OLD.json",
+    callback=_baseline,
+    help="Compare with an earlier JSON report: causes gone and new, gradients, and losses.",
+)
 @click.option("--against", hidden=True, callback=_refuse)
 @click.option("--stock", is_flag=True, hidden=True, callback=_refuse)
 @click.option("--evidence", hidden=True, callback=_refuse)
@@ -91,6 +129,8 @@ def audit(
     seed: int,
     formats: tuple[str, ...],
     output: Path | None,
+    accept: tuple[str, ...],
+    baseline: Baseline | None,
     module: str | None,
     program: tuple[str, ...],
     **_later: object,
@@ -101,7 +141,7 @@ def audit(
     """
     script, args = _split(module, program)
     _check_writable(output)
-    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed)
+    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed, accept)
     to_stdout = output is None and "json" in formats
     try:
         result = supervise(
@@ -111,6 +151,8 @@ def audit(
         )
     except Interrupted as error:
         return INTERRUPTED + error.signal
+    if baseline is not None:
+        result = replace(result, comparison=compare(baseline.path, baseline.document, result))
     _report(result, formats, output)
     return status_of(result.verdict)
 

@@ -45,7 +45,7 @@ class Exchange:
     def read_request(self) -> AuditRequest:
         """Read what `write_request` left."""
         fields = json.loads(self.request_path.read_text(encoding="utf-8"))
-        for name in ("args", "parameters"):
+        for name in ("args", "parameters", "accept"):
             fields[name] = tuple(fields[name])
         return AuditRequest(**fields)
 

@@ -11,7 +11,7 @@ from retrograde.gradients.lives import Life
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.expressions import Reduction
-from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording, Seed
+from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording
 from retrograde.trace.plan import Term
 
 Float = npt.NDArray[np.float64]
@@ -27,6 +27,7 @@ class Objective:
         terms: The same as `seeds`, for re-executions.
         description: In words.
         reported: The expression that decided the weights, where the program's seeds differ from it.
+        value: Its value in the program's own run; None where it was not seen.
     """
 
     seeds: tuple[SeedTerm, ...]
@@ -34,6 +35,7 @@ class Objective:
     terms: tuple[Term, ...]
     description: str
     reported: Reduction | None = None
+    value: float | None = None
 
 
 def objective_of(recording: Recording, life: Life, only: str | None = None) -> Objective:
@@ -49,6 +51,7 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
     terms: list[Term] = []
     words: list[str] = []
     reported: Reduction | None = None
+    values: list[float | None] = []
     for operation in life.backwards:
         call = operation.backward
         assert call is not None
@@ -61,25 +64,30 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
             used.append(term)
             terms.append(Term(operation.ordinal))
             words.append(name)
+            values.append(call.value)
         elif call.seeds and not all(s.continued for s in call.seeds):
             chosen, found = _weights(recording, operation, call)
             reported = reported or found
+            values.append(_rescaled(call, chosen))
             seeds += [SeedTerm(operation.index, s.ref, w) for s, w in zip(call.seeds, chosen, strict=True)]
-            used += [SeedTerm(operation.index, s.ref, seed_values(s)) for s in call.seeds]
+            used += [SeedTerm(operation.index, s.ref, s.values()) for s in call.seeds]
             terms.append(Term(operation.ordinal, tuple(chosen)))
             words += [found.source if found else f"seeds . {recording.name(s.ref)}" for s in call.seeds]
-    return Objective(tuple(seeds), tuple(used), tuple(terms), " + ".join(dict.fromkeys(words)), reported)
+    total = None if not values or None in values else float(sum(v for v in values if v is not None))
+    return Objective(tuple(seeds), tuple(used), tuple(terms), " + ".join(dict.fromkeys(words)), reported, total)
 
 
-def seed_values(seed: Seed) -> Float:
-    """The weights of a seed in the full shape of its array."""
-    scalar = np.dtype(seed.ref.scalar if seed.ref.scalar is not None else np.float32)
-    return np.frombuffer(seed.weights, dtype=scalar).astype(np.float64).reshape(seed.ref.full_shape)
+def _rescaled(call: BackwardCall, chosen: list[Float]) -> float | None:
+    """The value with other weights, which differ from the program's by a common factor where they differ."""
+    used = call.seeds[0].values()
+    if call.value is None or np.array_equal(used, chosen[0]):
+        return call.value
+    return call.value * float(chosen[0].flat[0] / used.flat[0])
 
 
 def _weights(recording: Recording, operation: Operation, call: BackwardCall) -> tuple[list[Float], Reduction | None]:
     """Weights of the objective: those that the program reports where its seed is uniform, else its seeds."""
-    weights = [seed_values(s) for s in call.seeds]
+    weights = [s.values() for s in call.seeds]
     if len(call.seeds) != 1 or call.seeds[0].ref.size < 2:
         return weights, None
     values = weights[0]

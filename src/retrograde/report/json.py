@@ -16,8 +16,10 @@ import numpy as np
 
 from retrograde.causes.finding import Evidence, Finding
 from retrograde.gradients.rungs import Array, How, Ladder
+from retrograde.report.comparison import comparison_document
 from retrograde.report.measures import RUNGS, norm, reference_error, reference_norm, relative_error, rung
-from retrograde.result import Audit, Verdict
+from retrograde.report.numbers import number, read_number
+from retrograde.result import Audit, Loss, Verdict
 
 SCHEMA_VERSION = 1
 """The version of the document. It rises when a reader of the older one would misread the newer one."""
@@ -45,17 +47,23 @@ def to_document(audit: Audit) -> Document:
         "schema": SCHEMA_VERSION,
         "verdict": audit.verdict.value,
         "reason": audit.reason,
-        "unexplained": _number(audit.unexplained),
+        "unexplained": number(audit.unexplained),
         "program": {"script": audit.script, "args": list(audit.args)},
         "warp": audit.warp,
         "device": audit.device,
         "causes": [_finding(finding) for finding in audit.causes],
         "remarks": [_finding(finding) for finding in audit.remarks],
+        "accepted": [_finding(finding) for finding in audit.accepted],
         "ladder": [_ladder(ladder) for ladder in audit.ladder],
+        "losses": [
+            {"iteration": loss.iteration, "objective": loss.objective, "value": number(loss.value)}
+            for loss in audit.losses
+        ],
         "checked": list(audit.checked),
         "not_checked": list(audit.not_checked),
-        "seconds": _number(audit.seconds),
-        "overhead": _number(audit.overhead),
+        "seconds": number(audit.seconds),
+        "overhead": number(audit.overhead),
+        **({} if audit.comparison is None else {"baseline": comparison_document(audit.comparison)}),
     }
 
 
@@ -81,11 +89,15 @@ def from_document(document: Mapping[str, Any]) -> Audit:
         unexplained=_required(document["unexplained"]),
         causes=tuple(_read_finding(finding) for finding in document["causes"]),
         remarks=tuple(_read_finding(finding) for finding in document["remarks"]),
+        accepted=tuple(_read_finding(finding) for finding in document.get("accepted", ())),
         ladder=tuple(_read_ladder(ladder) for ladder in document["ladder"]),
+        losses=tuple(
+            Loss(loss["iteration"], loss["objective"], _required(loss["value"])) for loss in document.get("losses", ())
+        ),
         checked=tuple(document["checked"]),
         not_checked=tuple(document["not_checked"]),
         seconds=_required(document["seconds"]),
-        overhead=_read_number(document["overhead"]),
+        overhead=read_number(document["overhead"]),
     )
 
 
@@ -98,8 +110,8 @@ def _finding(finding: Finding) -> Document:
         "array": finding.array,
         "route": finding.route,
         "message": finding.message,
-        "explains": _number(finding.explains),
-        "scale": _number(finding.scale),
+        "explains": number(finding.explains),
+        "scale": number(finding.scale),
         "alternatives": list(finding.alternatives),
         "evidence": {name: _evidence(value) for name, value in finding.evidence.items()},
         "fix": finding.fix,
@@ -117,8 +129,8 @@ def _read_finding(document: Mapping[str, Any]) -> Finding:
         line=document["line"],
         array=document["array"],
         route=document["route"],
-        explains=_read_number(document["explains"]),
-        scale=_read_number(document["scale"]),
+        explains=read_number(document["explains"]),
+        scale=read_number(document["scale"]),
         alternatives=tuple(document["alternatives"]),
         evidence=evidence,
         fix=document["fix"],
@@ -136,26 +148,26 @@ def _ladder(ladder: Ladder) -> Document:
     for name in RUNGS:
         document[name] = _rung(cast("Array | None", rung(ladder, name)))
     document["reference"] = _reference(ladder)
-    document["errors"] = {name: _number(relative_error(ladder, name)) for name in RUNGS}
+    document["errors"] = {name: number(relative_error(ladder, name)) for name in RUNGS}
     return document
 
 
 def _rung(values: Array | None) -> Document | None:
     if values is None:
         return None
-    document: Document = {"norm": _number(norm(values))}
+    document: Document = {"norm": number(norm(values))}
     if values.size <= MAX_VALUES:
-        document["values"] = [_number(float(value)) for value in values]
+        document["values"] = [number(float(value)) for value in values]
     return document
 
 
 def _reference(ladder: Ladder) -> Document | None:
     if ladder.reference is None and not ladder.directions:
         return None
-    document: Document = {"norm": _number(reference_norm(ladder))}
+    document: Document = {"norm": number(reference_norm(ladder))}
     if ladder.reference is not None and ladder.reference.size <= MAX_VALUES:
-        document["values"] = [None if np.isnan(value) else _number(float(value)) for value in ladder.reference]
-    document["error"] = _number(reference_error(ladder))
+        document["values"] = [None if np.isnan(value) else number(float(value)) for value in ladder.reference]
+    document["error"] = number(reference_error(ladder))
     document["how"] = ladder.how.value
     return document
 
@@ -183,16 +195,6 @@ def _read_values(document: Mapping[str, Any] | None) -> Array | None:
     return np.array([math.nan if value is None else _required(value) for value in values], dtype=np.float64)
 
 
-def _number(value: float | None) -> float | str | None:
-    if value is None or math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-
-
-def _read_number(value: float | str | None) -> float | None:
-    return None if value is None else _required(value)
-
-
 def _required(value: float | str) -> float:
     return float(value)
 
@@ -202,7 +204,7 @@ def _evidence(value: object) -> object:
         return [_evidence(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, np.generic):
         return _evidence(cast(object, value.item()))
-    return _number(value) if isinstance(value, float) else value
+    return number(value) if isinstance(value, float) else value
 
 
 def _read_evidence(value: Any) -> Any:

@@ -10,13 +10,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from retrograde.gradients.rungs import Array, Direction, Ladder
+from retrograde.report.figures import MISSING, figure, share
 from retrograde.report.measures import RUNGS, norm, reference_error, reference_norm, relative_error
 
 MAX_LADDERS = 6
 """Ladders beyond the worst so many are counted, not shown."""
 
 _MAX_ELEMENTS = 4
-_MISSING = "-"
 
 
 def ladder_table(ladders: Sequence[Ladder]) -> Table:
@@ -42,29 +42,29 @@ def ladder_table(ladders: Sequence[Ladder]) -> Table:
 def _add_rows(table: Table, ladder: Ladder) -> None:
     shape = f" [{', '.join(str(extent) for extent in ladder.shape)}]" if ladder.shape else ""
     title = f"{ladder.parameter}{shape} {ladder.dtype}, iteration {ladder.iteration}"
-    error = _share(relative_error(ladder, "consumed"))
+    error = share(relative_error(ladder, "consumed"))
     if math.prod(ladder.shape) <= _MAX_ELEMENTS:
         cells = [_elements(getattr(ladder, name)) for name in RUNGS]
         table.add_row(title, *cells, _reference_elements(ladder), error)
         measured = ladder.reference is not None and not np.isnan(ladder.reference).all()
     else:
-        cells = [f"|{_figure(norm(getattr(ladder, name)))}|" for name in RUNGS]
+        cells = [f"|{figure(norm(getattr(ladder, name)))}|" for name in RUNGS]
         whole = reference_norm(ladder)
-        table.add_row(title, *cells, _MISSING if whole is None else f"|{_bar(whole, reference_error(ladder))}|", error)
+        table.add_row(title, *cells, MISSING if whole is None else f"|{_bar(whole, reference_error(ladder))}|", error)
         measured = whole is not None
     worst = _worst(ladder.directions)
     if not measured and worst is not None:
-        cells = [_figure(getattr(worst, name)) for name in RUNGS]
+        cells = [figure(getattr(worst, name)) for name in RUNGS]
         table.add_row(f"  along {worst.label}", *cells, _bar(worst.reference, worst.error), "")
 
 
 def _elements(values: Array | None) -> str:
-    return _MISSING if values is None else "\n".join(_figure(float(value)) for value in values)
+    return MISSING if values is None else "\n".join(figure(float(value)) for value in values)
 
 
 def _reference_elements(ladder: Ladder) -> str:
     if ladder.reference is None:
-        return _MISSING
+        return MISSING
     errors = ladder.reference_error
     if errors is None:
         errors = np.full(ladder.reference.shape, math.nan)
@@ -86,21 +86,9 @@ def _worst(directions: Sequence[Direction]) -> Direction | None:
     return max(directions, key=distance, default=None)
 
 
-def _figure(value: float | None) -> str:
-    return _MISSING if value is None else f"{value:.5g}"
-
-
 def _bar(value: float, error: float | None) -> str:
     if math.isnan(value):
-        return _MISSING
+        return MISSING
     if error is None or math.isnan(error):
-        return _figure(value)
-    return f"{_figure(value)} ± {error:.1g}"
-
-
-def _share(error: float | None) -> str:
-    if error is None:
-        return _MISSING
-    if not math.isfinite(error):
-        return "not finite"
-    return f"{100 * error:.2g} %" if error < 10 else f"{error:.3g} times"
+        return figure(value)
+    return f"{figure(value)} ± {error:.1g}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from io import StringIO
-from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from retrograde.causes.finding import Finding
+from retrograde.causes.finding import NEGLIGIBLE, Finding
+from retrograde.report.comparison_table import comparison_parts
 from retrograde.report.ladder_table import ladder_table
+from retrograde.report.places import place
 from retrograde.result import Audit, Verdict
 
 _STYLE = {
@@ -22,7 +22,6 @@ _STYLE = {
     Verdict.NOT_RUN: "bold yellow",
     Verdict.NOTHING_TO_CHECK: "bold yellow",
 }
-_WORTH_A_LINE = 0.005
 
 
 def render_terminal(audit: Audit, *, width: int = 100, color: bool = False) -> str:
@@ -55,12 +54,16 @@ def _parts(audit: Audit) -> list[RenderableType]:
     parts: list[RenderableType] = [_headline(audit)]
     for cause in audit.causes:
         parts += [Text(), _finding(cause)]
-    if audit.verdict is Verdict.WRONG and audit.unexplained > _WORTH_A_LINE:
+    if audit.verdict is Verdict.WRONG and audit.unexplained > NEGLIGIBLE:
         parts.append(Text(f"No cause explains {_percent(audit.unexplained)} of the error.", "bold"))
     if audit.ladder:
         parts += [Text(), ladder_table(audit.ladder)]
     for remark in audit.remarks:
         parts += [Text(), _finding(remark)]
+    for finding in audit.accepted:
+        parts += [Text(), Text("accepted, no fault:", "dim"), _finding(finding)]
+    if audit.comparison is not None:
+        parts += [Text(), *comparison_parts(audit.comparison, audit.verdict)]
     parts.append(Text())
     if audit.checked:
         parts.append(_hanging("checked", "; ".join(sentence.rstrip(".") for sentence in audit.checked) + "."))
@@ -78,7 +81,7 @@ def _headline(audit: Audit) -> Text:
 def _finding(finding: Finding) -> Group:
     title = Text.assemble((finding.code, "bold"), " ", (finding.name, "bold"))
     if finding.file is not None:
-        title.append(f"  {_place(finding.file, finding.line)}", "cyan")
+        title.append(f"  {place(finding.file, finding.line)}", "cyan")
     if finding.explains is not None:
         title.append(f"  explains {_percent(finding.explains)} of the error")
     if finding.scale is not None:
@@ -114,13 +117,6 @@ def _footer(audit: Audit) -> str:
     if audit.device:
         parts.append(audit.device)
     return ", ".join(parts)
-
-
-def _place(file: str, line: int | None) -> str:
-    path = Path(file)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        file = os.path.relpath(path)
-    return file if line is None else f"{file}:{line}"
 
 
 def _percent(share: float) -> str:

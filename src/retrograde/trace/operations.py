@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from retrograde.trace.arguments import Argument
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import CallSite
@@ -91,6 +94,11 @@ class Seed:
     explicit: bool
     continued: bool = False
 
+    def values(self) -> npt.NDArray[np.float64]:
+        """The weights in the full shape of the array."""
+        scalar = np.dtype(self.ref.scalar if self.ref.scalar is not None else np.float32)
+        return np.frombuffer(self.weights, dtype=scalar).astype(np.float64).reshape(self.ref.full_shape)
+
 
 @dataclass(frozen=True, eq=False)
 class BackwardCall:
@@ -105,6 +113,7 @@ class BackwardCall:
         taped: What they held at its end.
         reused: Whether this tape ran backward before.
         draws: Whether the host drew random numbers since the backward pass before.
+        value: What the loss, or the seeds' weighted sum, was when it began; None where neither was seen.
     """
 
     tape: int
@@ -115,6 +124,7 @@ class BackwardCall:
     taped: Mapping[Extent, Bytes]
     reused: bool
     draws: bool = False
+    value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

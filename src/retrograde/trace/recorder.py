@@ -368,6 +368,7 @@ class Recorder:
             "before": {e: read_bytes(e) for e in leaves},
             "leaves": leaves,
             "reused": reused,
+            "value": _value(loss_ref, seeds),
         }
         self._draws = draws
         return pending, details
@@ -496,6 +497,15 @@ class Recorder:
             notes=tuple(self.notes),
             callbacks=dict(self.callbacks),
         )
+
+
+def _value(loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> float | None:
+    """What a backward pass differentiates, as it is now."""
+    if loss is not None:
+        return float(read_values(loss).sum())
+    if not seeds:
+        return None
+    return sum(float(np.vdot(s.values(), read_values(s.ref))) for s in seeds)
 
 
 class _Everything(set[int]):

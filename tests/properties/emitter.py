@@ -106,7 +106,8 @@ class _Writer:
             elif f"s: {arg.struct}" not in signature:
                 signature.append(f"s: {arg.struct}")
         serial = any(isinstance(s, ir.Sum) for s in kernel.body)
-        lines = [_marked("@wp.kernel", kernel.mark), f"def {kernel.name}({', '.join(signature)}):"]
+        decorator = "@wp.kernel" if kernel.backward else "@wp.kernel(enable_backward=False)"
+        lines = [_marked(decorator, kernel.mark), f"def {kernel.name}({', '.join(signature)}):"]
         if not serial:
             lines.append(f"{_INDENT}i = wp.tid()")
         return lines + [_INDENT + line for s in kernel.body for line in self.kernel_statement(s, kernel)]
@@ -298,8 +299,10 @@ class _Writer:
             case ir.Loop(count, body):
                 lines = [f"for t in range({count}):"]
                 return lines + [_INDENT + line for o in body for line in self.operation(o)]
-            case ir.Launch(name, bindings, dim, mark):
-                return [_marked(f"wp.launch({name}, dim={dim}, inputs=[{self.inputs(name, bindings)}])", mark)]
+            case ir.Launch(name, bindings, dim, mark, how):
+                arguments = f"{name}, dim={dim}, inputs=[{self.inputs(name, bindings)}]"
+                tail = {"launch": ")", "command": ", record_cmd=True).launch()", "silent": ", record_tape=False)"}[how]
+                return [_marked(f"wp.launch({arguments}{tail}", mark)]
             case ir.Copy(target, source, how, mark):
                 return [_marked(self.copy(target, source, how), mark)]
             case ir.Fill(target, value, how, mark):

@@ -102,7 +102,7 @@ def execute(program: ir.Program, memory: Memory, operation: ir.Operation, turn: 
             resolve(memory, target, turn)[...] = resolve(memory, source, turn)
         case ir.Fill(target, value, _, _):
             resolve(memory, target, turn)[...] = value
-        case ir.Launch(name, bindings, dim, _):
+        case ir.Launch(name, bindings, dim, _, _):
             kernel = program.kernel(name)
             arrays = {a.name: resolve(memory, r, turn) for a, r in zip(kernel.args, bindings, strict=True)}
             _Threads(program, kernel, arrays, dim).run()

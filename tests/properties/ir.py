@@ -118,10 +118,13 @@ class Arg:
 
 @dataclass(frozen=True)
 class Kernel:
+    """A kernel; without `backward` it is built without its backward pass."""
+
     name: str
     args: tuple[Arg, ...]
     body: tuple[Let | Store | Sum, ...]
     mark: str = ""
+    backward: bool = True
 
 
 @dataclass(frozen=True)
@@ -195,10 +198,13 @@ class Ref:
 
 @dataclass(frozen=True)
 class Launch:
+    """A launch; "command" records a command and launches it, "silent" asks not to be recorded by a tape."""
+
     kernel: str
     bindings: tuple[Ref, ...]
     dim: int
     mark: str = ""
+    how: Literal["launch", "command", "silent"] = "launch"
 
 
 @dataclass(frozen=True)

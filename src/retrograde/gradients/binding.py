@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from retrograde.gradients.backward_on import with_backward
 from retrograde.gradients.memory import Memory
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
@@ -32,15 +33,6 @@ class _Packed:
 
     def __ctype__(self) -> ctypes.Structure:
         return self.structure
-
-
-def has_adjoint(call: LaunchCall) -> bool:
-    """Whether a kernel was built with its backward pass."""
-    for options in (call.kernel.options, call.kernel.module.options):
-        enabled = options.get("enable_backward")
-        if enabled is not None:
-            return bool(enabled)
-    return bool(wp.config.enable_backward)
 
 
 def run_forward(call: LaunchCall, contents: Memory) -> None:
@@ -79,7 +71,7 @@ def run_adjoint(
         kernel: Another kernel with the same arguments in place of the recorded one.
         extra: Replacements of arguments by position.
     """
-    kernel = call.kernel if kernel is None else kernel
+    kernel = with_backward(call) if kernel is None else kernel
     hidden = _sees_all if blind is None else blind
     arguments = list(call.arguments)
     for position, argument in (extra or {}).items():

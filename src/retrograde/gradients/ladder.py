@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.binding import has_adjoint
+from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.launch_test import rewritten_paths, treatment_of
 from retrograde.gradients.lives import Life
@@ -122,7 +122,9 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
     for operation in reversed(window.operations):
         memory.undo(window.undo(operation.index))
         call = operation.launch
-        if call is None or call.opaque or not has_adjoint(call):
+        if call is None or call.opaque or operation.index in window.stood_for:
+            continue
+        if not has_adjoint(call) and (operation.index not in window.upstream or with_backward(call) is None):
             continue
         if not any(a.ref.differentiable for a in operation.accesses):
             continue

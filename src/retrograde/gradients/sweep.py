@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.binding import has_adjoint, run_adjoint
+from retrograde.gradients.backward_on import has_adjoint, with_backward
+from retrograde.gradients.binding import run_adjoint
 from retrograde.gradients.callbacks import run_callback
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.window import Window
@@ -67,6 +68,8 @@ class Policy:
         leftovers: Whether gradients found in other buffers than the targets' before backward are kept.
         plain_adjoint: Operation indices of launches whose own adjoint is used although a better one is known.
         skipped: Call sites of operations left out.
+        unrecorded: Call sites of operations left out where no tape recorded them.
+        disabled: Kernels built without a backward pass that get none, by key.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -77,6 +80,8 @@ class Policy:
     leftovers: bool = False
     plain_adjoint: frozenset[str] = frozenset()
     skipped: frozenset[Key] = frozenset()
+    unrecorded: frozenset[Key] = frozenset()
+    disabled: frozenset[str] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -148,12 +153,23 @@ class Sweep:
     # -- one operation -----------------------------------------------------------------------------
 
     def _takes_part(self, operation: Operation, policy: Policy) -> bool:
-        call = operation.launch
-        if operation.site.key in policy.skipped or (call is not None and (call.opaque or not has_adjoint(call))):
+        key = operation.site.key
+        if key in policy.skipped or (operation.tape is None and key in policy.unrecorded):
+            return False
+        if operation.launch is not None and not self._has_usable_adjoint(operation, operation.launch, policy):
             return False
         if policy.tapes is None:
             return True
         return operation.tape is None or operation.tape in policy.tapes
+
+    def _has_usable_adjoint(self, operation: Operation, call: LaunchCall, policy: Policy) -> bool:
+        if call.opaque or operation.index in self.window.stood_for:
+            return False
+        return has_adjoint(call) or (
+            operation.index in self.window.upstream
+            and call.kernel.key not in policy.disabled
+            and with_backward(call) is not None
+        )
 
     def _seed(self, operation: Operation, shadow: Memory, policy: Policy, targets: tuple[Target, ...]) -> None:
         if operation.backward is not None and policy.leftovers:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from retrograde.gradients.memory import Memory
+from retrograde.gradients.slices import stood_for, upstream
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Extent, merge
 from retrograde.trace.operations import Kind, Operation, Recording, Undo
@@ -78,6 +79,16 @@ class Window:
     def launches(self) -> tuple[Operation, ...]:
         """The launches among the operations."""
         return tuple(o for o in self.operations if o.kind is Kind.LAUNCH)
+
+    @cached_property
+    def upstream(self) -> frozenset[int]:
+        """Indices of operations that a backward pass of the window may go through."""
+        return upstream(self.operations)
+
+    @cached_property
+    def stood_for(self) -> frozenset[int]:
+        """Indices of operations that a function recorded with `Tape.record_func` stands for."""
+        return stood_for(self.operations)
 
     @property
     def replayable(self) -> bool:

@@ -137,6 +137,7 @@ class Operation:
         kind: What it was.
         site: The user's line.
         tape: Identity of the tape that recorded it, None off the tape.
+        within: Identity of the tape that was open, whether it recorded the operation or not.
         accesses: Arrays touched.
         call: The details, by kind.
         data: Bytes read or written by the host; of a fill, the bytes of one element.
@@ -159,6 +160,7 @@ class Operation:
     route: str | None = None
     expression: Reduction | None = None
     viewed: Mapping[Extent, bool] = field(default_factory=dict[Extent, bool])
+    within: int | None = None
 
     @property
     def launch(self) -> LaunchCall | None:

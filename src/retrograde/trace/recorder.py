@@ -180,6 +180,7 @@ class Recorder:
                 route=route,
                 expression=expression,
                 viewed=pending.viewed,
+                within=self.open_tape,
             )
         )
 
@@ -319,6 +320,7 @@ class Recorder:
                     accesses=(Access(change.watch.ref, STORE, 0, ("self",)),),
                     data=change.watch.last,
                     route="NumPy view",
+                    within=self.open_tape,
                 )
             )
 

@@ -19,7 +19,7 @@ from tests.properties.faults.bookkeeping import (
     unrecorded_clear,
     wrong_seed,
 )
-from tests.properties.faults.chain import loss_off_tape, missing_flag
+from tests.properties.faults.chain import backward_disabled, loss_off_tape, missing_flag, unrecorded
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
 from tests.properties.faults.kernels import wrong_adjoint
 from tests.properties.generator import generate
@@ -89,7 +89,9 @@ FAULTS: dict[str, Fault] = {
     "RG102": Fault(Wishes(), overwritten_in_kernel),
     "RG103": Fault(Wishes(), overwritten_after_tape),
     "RG201": Fault(Wishes(), missing_flag),
+    "RG202": Fault(Wishes(), backward_disabled),
     "RG203": Fault(Wishes(), loss_off_tape),
+    "RG205": Fault(Wishes(), unrecorded),
     "RG301": Fault(Wishes(persistent=True, fresh=True), not_cleared),
     "RG302": Fault(Wishes(persistent=True, fresh=True, host_update=True), read_early),
     "RG303": Fault(Wishes(), cleared_early),

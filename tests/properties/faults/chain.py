@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from tests.properties import ir
-from tests.properties.faults.edits import operations_of, with_buffer, with_statement
+from tests.properties.faults.edits import operations_of, with_buffer, with_kernel, with_statement
 
 
 def missing_flag(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
@@ -51,3 +52,26 @@ def loss_off_tape(program: ir.Program, _: np.random.Generator) -> Iterator[tuple
         if len(writers) == 1:
             rest = replace(statement, body=statement.body[:-1])
             yield "after the tape", with_statement(program, index, rest, replace(writers[0], mark="RG203"))
+
+
+def backward_disabled(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG202: a kernel is built without its backward pass."""
+    for kernel in program.kernels:
+        yield "on the kernel", with_kernel(program, replace(kernel, backward=False, mark="RG202"))
+
+
+def unrecorded(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG205: a launch on the way to the loss is not recorded."""
+    for index, statement in enumerate(program.statements):
+        if not isinstance(statement, ir.Tape):
+            continue
+        for position, operation in enumerate(statement.body):
+            if not isinstance(operation, ir.Launch) or operation.bindings[-1].buffer.startswith("loss"):
+                continue
+            if operation.kernel.startswith("wipe"):
+                continue
+            ways: tuple[Literal["command", "silent"], ...] = ("command", "silent")
+            for how in ways:
+                launch = replace(operation, how=how, mark="RG205")
+                body = (*statement.body[:position], launch, *statement.body[position + 1 :])
+                yield how, with_statement(program, index, replace(statement, body=body))

@@ -74,7 +74,7 @@ def used_later(program: ir.Program, reader: Reader, buffer: str) -> bool:
 
 def names_of(operation: ir.Operation) -> set[str]:
     match operation:
-        case ir.Launch(_, bindings, _, _):
+        case ir.Launch(_, bindings, _, _, _):
             return {r.buffer for r in bindings}
         case ir.Copy(target, source, _, _):
             return {target.buffer, source.buffer}

@@ -1,0 +1,19 @@
+"""Objectives of the programs with unrecorded work, in double precision NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def prepared_launch(power: np.ndarray) -> float:
+    u = np.zeros(9)
+    for _ in range(4):
+        u = u + 0.2 * (np.roll(u, 1) - 2.0 * u + np.roll(u, -1)) + 0.1 * power**2
+    return float(((u - 1.0) ** 2 + 0.05 * power).sum())
+
+
+def weights_before(raw: np.ndarray) -> float:
+    x = np.linspace(0.1, 1.2, 6)
+    weight = np.exp(raw) / np.exp(raw).sum()
+    y = weight[0] * np.sin(x) + weight[1] * x + weight[2] * x**2
+    return float(((y - 0.4) ** 2 + 0.02 * raw[0] ** 2).sum())

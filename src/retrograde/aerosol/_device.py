@@ -17,18 +17,34 @@ wp: Any = warp
 if TYPE_CHECKING:
     Float64 = Any
     Int32 = Any
+    Int64 = Any
+    UInt32 = Any
+    UInt64 = Any
+    Vec2 = Any
     Vec4 = Any
     RealMatrix = Any
     Int32Array = Any
+    Int32Matrix = Any
+    Int32Tensor = Any
+    Int64Array = Any
+    UInt32Array = Any
     Float64Array = Any
     Float64Matrix = Any
     Float64Tensor = Any
 else:
     Float64 = warp.float64
     Int32 = warp.int32
+    Int64 = warp.int64
+    UInt32 = warp.uint32
+    UInt64 = warp.uint64
+    Vec2 = warp.vec2d
     Vec4 = warp.vec4d
     RealMatrix = warp.array2d(dtype=Any)
     Int32Array = warp.array(dtype=warp.int32)
+    Int32Matrix = warp.array2d(dtype=warp.int32)
+    Int32Tensor = warp.array3d(dtype=warp.int32)
+    Int64Array = warp.array(dtype=warp.int64)
+    UInt32Array = warp.array(dtype=warp.uint32)
     Float64Array = warp.array(dtype=warp.float64)
     Float64Matrix = warp.array2d(dtype=warp.float64)
     Float64Tensor = warp.array3d(dtype=warp.float64)

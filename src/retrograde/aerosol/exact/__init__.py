@@ -4,6 +4,14 @@ from retrograde.aerosol.exact.additive import AdditiveSolution
 from retrograde.aerosol.exact.base import ExactSolution, ExponentialStart
 from retrograde.aerosol.exact.constant import ConstantGrowthSolution, ConstantSolution
 from retrograde.aerosol.exact.diluted import DilutedMoments, DilutedSolution, slowed_time
+from retrograde.aerosol.exact.finite import (
+    PoissonMeans,
+    additive_number,
+    constant_counts,
+    constant_number,
+    constant_square,
+    product_number,
+)
 from retrograde.aerosol.exact.mixing import mixing_state_index
 from retrograde.aerosol.exact.moments import (
     AdditiveMoments,
@@ -29,11 +37,17 @@ __all__ = [
     "MomentEvolution",
     "MomentGradients",
     "Moments",
+    "PoissonMeans",
     "ProductMoments",
     "ProductSolution",
     "additive_kmers",
+    "additive_number",
+    "constant_counts",
     "constant_kmers",
+    "constant_number",
+    "constant_square",
     "mixing_state_index",
     "product_kmers",
+    "product_number",
     "slowed_time",
 ]

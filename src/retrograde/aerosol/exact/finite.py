@@ -1,0 +1,160 @@
+"""Exact means of the coagulation process with finitely many particles, which differ from Smoluchowski's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from scipy.stats import poisson
+
+from retrograde.aerosol._checks import check_not_negative
+
+Floats = NDArray[np.float64]
+
+
+def constant_counts(particles: Any, progress: float) -> Floats:
+    """Mean number of particles left under the constant kernel [1], shape of `particles`.
+
+    E[n(t)] = sum_{i=1}^{n} (2 i - 1) n_[i] / n_(i) exp(-i (i - 1) s / 2), with falling and rising
+    factorials n_[i] and n_(i): the number of lineages of Kingman's coalescent. All terms are positive.
+
+    Args:
+        particles: Particles n at the start, whole numbers [1].
+        progress: s = K t / V, kernel times time over the box's volume of air [1].
+
+    Source: Tavare (1984), Theoretical Population Biology 26, 119, doi:10.1016/0040-5809(84)90027-3.
+    """
+    check_not_negative("progress", progress, "1")
+    counts = np.asarray(particles)
+    if not ((counts >= 0).all() and (counts == np.floor(counts)).all()):
+        raise ValueError("particles [1]: expected whole numbers, none negative")
+    return np.array([_lineages(int(n), progress) for n in counts.reshape(-1)]).reshape(counts.shape)
+
+
+def _lineages(n: int, progress: float) -> float:
+    i = np.arange(1.0, n + 1.0)
+    logs = 2.0 * gammaln(n + 1.0) - gammaln(n - i + 1.0) - gammaln(n + i)
+    # n_[i] / n_(i) = n! (n - 1)! / ((n - i)! (n + i - 1)!)
+    logs -= np.log(n) if n else 0.0
+    return float(np.sum((2.0 * i - 1.0) * np.exp(logs - 0.5 * i * (i - 1.0) * progress)))
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonMeans:
+    """Exact means over boxes whose bins hold independent Poisson numbers of particles.
+
+    Gradients are with respect to the intensities, the bins' expected numbers of particles, and to
+    the logarithms of the bins' volumes.
+
+    Attributes:
+        value: Mean over boxes.
+        by_intensity: Derivatives with respect to the intensities, shape [bins].
+        by_log_volume: Derivatives with respect to the logarithms of the volumes, shape [bins].
+    """
+
+    value: float
+    by_intensity: Floats
+    by_log_volume: Floats
+
+
+def constant_number(intensity: Any, progress: float) -> PoissonMeans:
+    """Mean number of particles in a box under the constant kernel [1].
+
+    Args:
+        intensity: Expected numbers of particles, shape [bins].
+        progress: s = K t / V [1].
+    """
+    rates = np.asarray(intensity, dtype=np.float64)
+    total = float(rates.sum())
+    n = np.arange(int(total + 12.0 * np.sqrt(total) + 30.0))
+    weights = poisson.pmf(n, total)
+    means = constant_counts(np.arange(len(n) + 1), progress)
+    slope = float(weights @ np.diff(means))
+    return PoissonMeans(float(weights @ means[:-1]), np.full_like(rates, slope), np.zeros_like(rates))
+
+
+def constant_square(intensity: Any, volumes: Any, progress: float) -> PoissonMeans:
+    """Mean sum of squared particle volumes in a box under the constant kernel [m^6].
+
+    d/ds E[S2] = E[M^2 - S2], with the total volume M of the box kept; so
+    E[S2] = A2 + (1 - exp(-s)) A1^2 with the sums A_p of intensity times volume^p.
+    """
+    rates, v = np.asarray(intensity, dtype=np.float64), np.asarray(volumes, dtype=np.float64)
+    grown = -float(np.expm1(-progress))
+    first, second = float(rates @ v), float(rates @ v**2)
+    return PoissonMeans(
+        second + grown * first**2,
+        v**2 + 2.0 * grown * first * v,
+        2.0 * rates * v**2 + 2.0 * grown * first * rates * v,
+    )
+
+
+def additive_number(intensity: Any, volumes: Any, progress: float) -> PoissonMeans:
+    """Mean number of particles in a box under the additive kernel b (v + w) [1].
+
+    A box of n particles and volume M loses them at b M (n - 1) / V: E[n(t)] = 1 + (n - 1) exp(-c M)
+    with c = b t / V, whose mean over Poisson numbers is 1 + G (sum_b lam_b exp(-c v_b) - 1), with
+    G = exp(sum_b lam_b (exp(-c v_b) - 1)).
+
+    Args:
+        intensity: Expected numbers of particles lam, shape [bins].
+        volumes: Particle volumes v [m^3], shape [bins].
+        progress: c = b t / V [m^-3].
+    """
+    rates, v = np.asarray(intensity, dtype=np.float64), np.asarray(volumes, dtype=np.float64)
+    shrunk = np.exp(-progress * v)
+    common = float(np.exp(rates @ np.expm1(-progress * v)))
+    left = float(rates @ shrunk) - 1.0
+    by_intensity = common * (np.expm1(-progress * v) * left + shrunk)
+    by_volume = common * -progress * rates * shrunk * (left + 1.0)
+    return PoissonMeans(1.0 + common * left, by_intensity, by_volume * v)
+
+
+def product_number(intensity: float, pair_progress: float) -> PoissonMeans:
+    """Mean number of particles in a box under the product kernel, all equal at the start [1].
+
+    Two initial particles belong together once they are connected in a random graph whose edges are
+    there with probability 1 - exp(-s), s = b v^2 t / V; particles are its components. The chance that
+    k vertices are connected follows from the recursion of Gilbert (1959).
+
+    Args:
+        intensity: Expected number of particles; up to some hundred [1].
+        pair_progress: s = b v^2 t / V [1].
+
+    Source: Aldous (1999), Bernoulli 5, 3, doi:10.2307/3318611; Gilbert (1959), Annals of Mathematical
+    Statistics 30, 1141, doi:10.1214/aoms/1177706098.
+    """
+    n = np.arange(int(intensity + 12.0 * np.sqrt(intensity) + 30.0))
+    means = _components(len(n), pair_progress)
+    slopes = _components_by_progress(len(n), pair_progress)
+    weights = poisson.pmf(n, intensity)
+    return PoissonMeans(
+        float(weights @ means[:-1]),
+        np.array([weights @ np.diff(means)]),
+        np.array([2.0 * pair_progress * float(weights @ slopes[:-1])]),
+    )
+
+
+def _components(largest: int, s: float) -> Floats:
+    """Mean number of components of random graphs of 0 to `largest` vertices, shape [largest + 1]."""
+    connected = np.ones(largest + 1)
+    for k in range(2, largest + 1):
+        j = np.arange(1, k)
+        logs = gammaln(k) - gammaln(j) - gammaln(k - j + 1.0) - s * j * (k - j)
+        connected[k] = 1.0 - float(np.exp(logs) @ connected[1:k])
+    means = np.zeros(largest + 1)
+    for n in range(1, largest + 1):
+        k = np.arange(1, n + 1)
+        logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) - s * k * (n - k)
+        means[n] = float(np.exp(logs) @ connected[1 : n + 1])
+    return means
+
+
+def _components_by_progress(largest: int, s: float) -> Floats:
+    """Derivative of `_components` with respect to the progress, by differences of fourth order."""
+    h = 1e-3 * s
+    moved = [_components(largest, s + k * h) for k in (-2, -1, 1, 2)]
+    return (moved[0] - 8.0 * moved[1] + 8.0 * moved[2] - moved[3]) / (12.0 * h)

@@ -1,0 +1,164 @@
+"""The particle model in the mean: against the finite process, exact solutions and the sectional model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.aerosol.particles.means import assert_mean, assert_spectrum
+
+from retrograde.aerosol import Environment, SectionalState, SizeGrid
+from retrograde.aerosol.exact import (
+    AdditiveSolution,
+    ConstantSolution,
+    ExponentialStart,
+    ProductSolution,
+    additive_kmers,
+    constant_kmers,
+    mixing_state_index,
+    product_kmers,
+)
+from retrograde.aerosol.exact.finite import constant_counts
+from retrograde.aerosol.particles import ParticleSimulation, ParticleState, Record
+from retrograde.aerosol.physics import (
+    AdditiveKernel,
+    BrownianKernel,
+    CoagulationKernel,
+    ConstantKernel,
+    PowerLawLoss,
+    ProductKernel,
+    TableKernel,
+)
+from retrograde.aerosol.processes import CoagulationFixedPivot, Dilution, FirstOrderLoss
+from retrograde.aerosol.simulation import Simulation
+
+N0, V0, RHO = 1e12, 1e-21, 1000.0
+CONSTANT, ADDITIVE, PRODUCT = ConstantKernel(1.0 / N0), AdditiveKernel(1.0 / N0 / V0), ProductKernel(1.0 / N0 / V0**2)
+AIR = Environment.uniform(1)
+
+
+def equal_particles(boxes: int, particles: int) -> ParticleState:
+    return ParticleState.from_numpy(np.full((boxes, particles, 1), V0 * RHO), particles / N0)
+
+
+def exponential(boxes: int, particles: int, seed: int = 0) -> ParticleState:
+    """One particle from each of as many equal parts of the exponential distribution."""
+    place = np.arange(particles)[:, np.newaxis] + np.random.default_rng(seed).uniform(size=(boxes, particles, 1))
+    return ParticleState.from_numpy(-V0 * RHO * np.log1p(-place / particles), particles / N0)
+
+
+def advance(kernel: CoagulationKernel, state: ParticleState, times: object, **options: object) -> ParticleState:
+    simulation = ParticleSimulation(times, kernel=kernel, **options)
+    return simulation.run(state, seed=11, record=Record.NOTHING).final
+
+
+def advance_in_calls(kernel: CoagulationKernel, state: ParticleState, time: float, calls: int) -> ParticleState:
+    simulation = ParticleSimulation([0.0, time / calls], kernel=kernel)
+    for seed in range(calls):
+        state = simulation.run(state, seed=seed, record=Record.NOTHING).final
+    return state
+
+
+@pytest.mark.parametrize(
+    ("tau", "particles", "boxes", "calls"),
+    [(0.5, 100, 6000, 1), (0.5, 100, 6000, 100), (2.0, 100, 16000, 1), (10.0, 100, 50000, 1)],
+)
+def test_finite_process_has_its_own_mean_at_any_step(tau, particles, boxes, calls):
+    """The master equation of 100 particles, which lies up to 2 % above Smoluchowski's."""
+    final = advance_in_calls(CONSTANT, equal_particles(boxes, particles), tau, calls)
+    expected = float(constant_counts(particles, tau / particles))
+    assert_mean(final.counts().astype(float), expected, power=2e-3)
+
+
+SOLUTIONS: list[tuple[CoagulationKernel, ExponentialStart, float]] = [
+    (CONSTANT, ConstantSolution(1.0 / N0, N0, V0), 2.0),
+    (ADDITIVE, AdditiveSolution(1.0 / N0 / V0, N0, V0), 1.0),
+    (PRODUCT, ProductSolution(1.0 / N0 / V0**2, N0, V0), 0.25),
+]
+
+
+@pytest.mark.parametrize(("calls", "power"), [(1, 2e-3), (100, 1e-2)])
+@pytest.mark.parametrize(("kernel", "solution", "time"), SOLUTIONS, ids=["constant", "additive", "product"])
+def test_exact_solutions_at_many_particles(kernel, solution, time, calls, power):
+    """Number, its spectrum and the spectrum of mass at 1e4 particles a box, in one call and in a hundred."""
+    boxes = 400 if calls == 1 else 20
+    start = exponential(boxes, 10_000)
+    final = advance_in_calls(kernel, start, time, calls)
+    assert_mean(final.total_number(), solution.total_number(time), power)
+    np.testing.assert_allclose(final.moment(1.0), start.moment(1.0), rtol=1e-12)
+    grid = SizeGrid.from_ratio(V0 / 512, 4.0, 8)
+    assert_spectrum(final.bin_numbers(grid), solution.bin_numbers(grid.edges, time))
+    assert_spectrum(final.bin_volumes(grid), solution.bin_volumes(grid.edges, time))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "time", "kmers", "fraction", "boxes", "power"),
+    [
+        (CONSTANT, 2.0, constant_kmers, 0.5, 40, 1e-2),
+        (CONSTANT, 2.0, constant_kmers, 0.2, 60, 1e-2),
+        (ADDITIVE, 1.0, additive_kmers, 0.5, 400, 2e-3),
+        (ADDITIVE, 1.0, additive_kmers, 0.2, 40, 1e-2),
+        (PRODUCT, 0.5, product_kmers, 0.5, 120, 1e-2),
+        (PRODUCT, 0.5, product_kmers, 0.2, 180, 1e-2),
+    ],
+)
+def test_mixing_state_and_species(kernel, time, kmers, fraction, boxes, power):
+    """Chi of an external mixture; the mass of every species is kept."""
+    particles = 10_000
+    masses = np.zeros((boxes, particles, 2))
+    cut = int(fraction * particles)
+    masses[:, :cut, 0] = masses[:, cut:, 1] = V0 * RHO
+    state = ParticleState.from_numpy(masses, particles / N0)
+    final = advance(kernel, state, [0.0, time])
+    expected = mixing_state_index(lambda k: kmers(k, time), [fraction, 1.0 - fraction])
+    assert_mean(final.mixing_state_index(), expected, power)
+    np.testing.assert_allclose(final.species_mass(), state.species_mass(), rtol=1e-12)
+
+
+def _brownian_time(tau: float, volume: float) -> float:
+    rate = BrownianKernel().matrix_numpy(SizeGrid.from_volumes([volume, 2 * volume]), AIR)[0, 0, 0]
+    return tau / (N0 * rate)
+
+
+def _sectional(grid: SizeGrid, volume: float, processes: tuple, time: float) -> SectionalState:
+    number = np.where(np.arange(grid.bins) == int(np.argmin(np.abs(grid.volumes - volume))), N0, 0.0)
+    simulation = Simulation(grid, processes, np.array([0.0, time]), substeps=400)
+    return simulation.run(SectionalState.from_numpy(number, grid)).final
+
+
+@pytest.mark.parametrize(("tau", "boxes"), [(0.1, 20), (1.0, 120), (10.0, 480)])
+def test_brownian_coagulation_agrees_with_the_sectional_model(tau, boxes):
+    """Equal particles of 50 nm; the sectional error is removed by two grids, of the second order in their ratio."""
+    volume = np.pi / 6.0 * 50e-9**3
+    time = _brownian_time(tau, volume)
+    processes = (CoagulationFixedPivot(BrownianKernel(), AIR),)
+    totals = [
+        _sectional(SizeGrid.from_ratio(volume, 2.0 ** (1 / q), 12 * q + 1), volume, processes, time) for q in (4, 8)
+    ]
+    coarse, fine = (s.total_number()[0] for s in totals)
+    particles = 10_000
+    state = ParticleState.from_numpy(np.full((boxes, particles, 1), volume * RHO), particles / N0)
+    final = advance(BrownianKernel(), state, [0.0, time], environment=AIR)
+    assert_mean(final.total_number(), fine + (fine - coarse) / 3.0, power=2e-3)
+
+
+def test_losses_act_beside_coagulation_as_in_the_sectional_model():
+    volume = np.pi / 6.0 * 50e-9**3
+    time = _brownian_time(1.0, volume)
+    law, dilution = PowerLawLoss(0.2 / time, 0.3 / time, -1.5), 0.4 / time
+    processes = (CoagulationFixedPivot(BrownianKernel(), AIR), FirstOrderLoss(law), Dilution(dilution))
+    totals = [
+        _sectional(SizeGrid.from_ratio(volume, 2.0 ** (1 / q), 12 * q + 1), volume, processes, time) for q in (4, 8)
+    ]
+    state = ParticleState.from_numpy(np.full((500, 5000, 1), volume * RHO), 5000 / N0)
+    final = advance(BrownianKernel(), state, [0.0, time], environment=AIR, loss=law, dilution=dilution)
+    for order in (0.0, 1.0):
+        coarse, fine = (s.moment(order)[0] for s in totals)
+        assert_mean(final.moment(order), fine + (fine - coarse) / 3.0, power=4e-3)
+
+
+def test_a_kernel_given_as_a_table_is_the_same_process():
+    grid = SizeGrid.from_ratio(V0, 1.5, 40)
+    table = TableKernel(np.full((40, 40), 1.0 / N0))
+    state = equal_particles(9000, 100)
+    final = advance(table, state, [0.0, 1.0], grid=grid)
+    assert_mean(final.counts().astype(float), float(constant_counts(100, 0.01)), power=2e-3)

@@ -8,16 +8,19 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from retrograde.causes.acceptance import is_accepted
 from retrograde.causes.explain import explain, merge, remarks_on
 from retrograde.causes.finding import Finding
+from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean
 from retrograde.gradients.objective import objective_of
+from retrograde.gradients.other import read_others
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
@@ -143,6 +146,7 @@ class _Conductor:
             self.started + budget if self.request.budget else time.monotonic() + budget,
             self.progress,
             self.request.objective,
+            others={} if self.request.against is None else read_others(Path(self.request.against)),
         )
         judgements, skipped = self._judge_all(recording, lives, means)
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
@@ -154,6 +158,7 @@ class _Conductor:
         accepted = tuple(f for f in found if f.code in accept)
         verdict, reason = _verdict(judgements, [j for j, _ in faulty], accepted)
         audit = self._result(verdict, reason, ran)
+        ladders = tuple(j.case.ladder() for j in judgements)
         return replace(
             audit,
             device=lives[0].ref.device,
@@ -161,7 +166,8 @@ class _Conductor:
             causes=tuple(f for f in found if f.code not in accept),
             remarks=remarks_on(judgements),
             accepted=accepted,
-            ladder=tuple(j.case.ladder() for j in judgements),
+            ladder=ladders,
+            against=contrast_all(self.request.against, means.others, ladders) if self.request.against else None,
             losses=losses_of(recording, find_lives(recording), self.request.objective),
             checked=_checked(judgements, [j for j, e in explanations if is_accepted(e, accept)]),
             not_checked=(*_not_checked(judgements), *skipped, *recording.notes),

@@ -21,6 +21,7 @@ class AuditRequest:
         budget: Time that the audit may take [s]; None leaves it to the audit.
         seed: Seed of the random probes.
         accept: Codes of causes that are declared intended: they are noted, and are no faults.
+        against: Path of an npz file with another implementation's gradients; None without one.
         scratch: Folder for the audit's temporary files, which whoever asks removes afterwards; None makes one.
     """
 
@@ -33,6 +34,7 @@ class AuditRequest:
     budget: float | None = None
     seed: int = 0
     accept: tuple[str, ...] = ()
+    against: str | None = None
     scratch: str | None = None
 
     def __post_init__(self) -> None:

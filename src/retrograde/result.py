@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from retrograde.causes.finding import Finding
+from retrograde.gradients.contrast import Against
 from retrograde.gradients.rungs import Ladder
 
 
@@ -107,6 +108,7 @@ class Audit:
         checked, not_checked: What was looked at, and what was not and why, a sentence each.
         seconds: Time of the whole audit [s].
         overhead: Time of the whole audit over the program's own run time, None where unknown.
+        against: How the gradients differ from another implementation's, where those were given.
         comparison: What changed since an earlier audit, where one was given.
     """
 
@@ -126,4 +128,5 @@ class Audit:
     not_checked: tuple[str, ...] = ()
     seconds: float = 0.0
     overhead: float | None = field(default=None)
+    against: Against | None = None
     comparison: Comparison | None = None

@@ -16,6 +16,7 @@ from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
 from retrograde.cli.supervise import LIMIT, Interrupted, supervise
+from retrograde.gradients.other import OtherGradientsError, read_others
 from retrograde.report.comparison import compare
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
@@ -64,6 +65,16 @@ def _baseline(ctx: click.Context, _param: click.Parameter, value: str | None) ->
         return Baseline(value, read_document(Path(value)))
     except BaselineError as error:
         raise click.UsageError(str(error), ctx) from error
+
+
+def _against(ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        read_others(Path(value))
+    except OtherGradientsError as error:
+        raise click.UsageError(str(error), ctx) from error
+    return value
 
 
 def _refuse(ctx: click.Context, param: click.Parameter, value: object) -> object:
@@ -116,7 +127,12 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
     callback=_baseline,
     help="Compare with an earlier JSON report: causes gone and new, gradients, and losses.",
 )
-@click.option("--against", hidden=True, callback=_refuse)
+@click.option(
+    "--against",
+    metavar="REFERENCE.npz",
+    callback=_against,
+    help="Compare with another implementation's gradients: arrays named as the parameters, NAME@N in iteration N.",
+)
 @click.option("--stock", is_flag=True, hidden=True, callback=_refuse)
 @click.option("--evidence", hidden=True, callback=_refuse)
 @click.option("-m", "module", metavar="MODULE", help="Audit a module, as `python -m` runs it.")
@@ -131,6 +147,7 @@ def audit(
     output: Path | None,
     accept: tuple[str, ...],
     baseline: Baseline | None,
+    against: str | None,
     module: str | None,
     program: tuple[str, ...],
     **_later: object,
@@ -141,7 +158,7 @@ def audit(
     """
     script, args = _split(module, program)
     _check_writable(output)
-    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed, accept)
+    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed, accept, against)
     to_stdout = output is None and "json" in formats
     try:
         result = supervise(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
@@ -15,11 +15,10 @@ from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.ladder import Case, examine_launches, open_case
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import objective_of
+from retrograde.gradients.other import Others
 from retrograde.gradients.reference import (
     Probe,
     Source,
-    admits,
-    along,
     measure,
     probes_for,
     re_execution,
@@ -27,6 +26,7 @@ from retrograde.gradients.reference import (
 )
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How
+from retrograde.gradients.slopes import admits, along
 from retrograde.trace.operations import Kind, Recording
 
 Float = npt.NDArray[np.float64]
@@ -79,6 +79,7 @@ class Means:
         say: Told what is being done.
         objective: Name of the loss to judge by, None for all.
         trusted: Parameters whose ideal gradient agreed with measured slopes in an earlier iteration.
+        others: Gradients of another implementation, to be told apart from those used.
     """
 
     snapshots: Snapshots
@@ -87,6 +88,7 @@ class Means:
     say: Callable[[str], None]
     objective: str | None = None
     trusted: frozenset[str] = frozenset()
+    others: Others = field(default_factory=dict[tuple[str, int], Float])
 
     @property
     def remaining(self) -> float:
@@ -186,7 +188,8 @@ def _same(replayed: list[float], run: list[float], case: Case) -> bool:
 def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, ...]:
     scalar = case.life.ref.scalar
     assert scalar is not None
-    probes = probes_for(case.contents, case.life.consumed, case.ideal, means.rng, most=12)
+    other = _other(case, means)
+    probes = probes_for(case.contents, case.life.consumed, case.ideal, means.rng, most=12, other=other)
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions: list[Direction] = []
     cache: dict[float, float] = {}
@@ -198,9 +201,16 @@ def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, .
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
         directions.append(measure(probe, case.contents, source, rungs, scalar, cache))
         longest = max(longest, time.monotonic() - started)
-        if source.how is How.RE_EXECUTION and len(directions) >= _ENOUGH and _is_clear(directions):
+        enough = source.how is How.RE_EXECUTION and other is None and len(directions) >= _ENOUGH
+        if enough and _is_clear(directions):
             break
     return tuple(directions)
+
+
+def _other(case: Case, means: Means) -> Float | None:
+    """Another implementation's gradient in the parameter's shape, None where there is none of that size."""
+    found = means.others.get((case.life.name, case.life.iteration))
+    return None if found is None or found.size != case.contents.size else found.reshape(case.contents.shape)
 
 
 def _is_clear(directions: list[Direction]) -> bool:

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.differences import Derivative, differentiate, scale_of, sparing, steps_for
+from retrograde.gradients.contrast import most_disputed
+from retrograde.gradients.differences import differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How
+from retrograde.gradients.slopes import along
 from retrograde.trace.plan import Injection, Outcome, Plan
 
 Float = npt.NDArray[np.float64]
@@ -27,6 +29,7 @@ _FEW = 6
 _ROUGH, _FINE = 0.1, 1e-3
 _SLOW = 0.02
 _WORKERS = 2
+_DISPUTED = 6
 
 
 @dataclass(eq=False)
@@ -102,9 +105,22 @@ class Probe:
 
 
 def probes_for(
-    contents: Float, consumed: Float | None, ideal: Float | None, rng: np.random.Generator, most: int
+    contents: Float,
+    consumed: Float | None,
+    ideal: Float | None,
+    rng: np.random.Generator,
+    most: int,
+    other: Float | None = None,
 ) -> list[Probe]:
-    """Directions worth measuring, the most decisive first."""
+    """Directions worth measuring, the most decisive first.
+
+    Args:
+        contents: The parameter's contents.
+        consumed, ideal: Gradients to tell apart.
+        rng: Random directions.
+        most: How many at most.
+        other: A gradient of another implementation to be told apart from the one used.
+    """
     scale = scale_of(contents)
     probes: list[Probe] = []
     if consumed is not None and ideal is not None:
@@ -113,6 +129,12 @@ def probes_for(
             probes.append(Probe("the difference of the gradients used and ideal", _steepest(gap, scale)))
         elif np.all(np.isfinite(ideal)) and ideal.any() and ideal.size > _FEW:
             probes.append(Probe("the gradient itself", _steepest(ideal, scale)))
+    disputed: list[int] = []
+    if consumed is not None and other is not None:
+        disputed = most_disputed(consumed.reshape(-1), other.reshape(-1), _DISPUTED)
+        gap = np.where(np.isfinite(consumed) & np.isfinite(other), consumed - other, 0.0)
+        if disputed and gap.any():
+            probes.append(Probe("the difference from the other gradient", _steepest(gap, scale)))
     probes.append(Probe("a random direction", rng.standard_normal(contents.shape) * scale))
     size = contents.size
     if size <= _FEW:
@@ -120,11 +142,11 @@ def probes_for(
     else:
         order = _interesting(consumed, ideal, rng, size)
         probes.append(Probe("another random direction", rng.standard_normal(contents.shape) * scale))
-    for element in order:
+    for element in dict.fromkeys([*disputed, *order]):
         vector = np.zeros(size)
         vector[element] = scale.reshape(-1)[element]
         probes.append(Probe(f"element {element}", vector.reshape(contents.shape), element))
-    return probes[:most]
+    return probes[: most + len(disputed)]
 
 
 def _steepest(gradient: Float, scale: Float) -> Float:
@@ -204,13 +226,6 @@ def measure(
     )
 
 
-def along(gradient: Float, vector: Float) -> float:
-    """Slope that a gradient predicts along a direction."""
-    with np.errstate(invalid="ignore"):
-        used = np.where(vector == 0.0, 0.0, gradient)
-        return float(np.sum(used * vector))
-
-
 def _argument_rounding(
     contents: Float, vector: Float, rungs: tuple[Float | None, ...], scalar: type[np.floating]
 ) -> float:
@@ -231,13 +246,3 @@ def _rounding(gradient: Float | None, vector: Float, scalar: type[np.floating]) 
         terms = np.where(vector == 0.0, 0.0, np.abs(gradient * vector))
     size = float(np.sum(terms[np.isfinite(terms)]))
     return 64.0 * float(np.finfo(scalar).eps) * size
-
-
-def admits(direction: Direction, predicted: float | None) -> bool | None:
-    """Whether a measured slope admits a predicted one; None where the measurement says nothing."""
-    if predicted is None or not np.isfinite(direction.error):
-        return None
-    derivative = Derivative(
-        direction.reference, direction.error, direction.step, 0.0, left=direction.left, right=direction.right
-    )
-    return derivative.admits(predicted)

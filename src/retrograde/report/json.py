@@ -16,6 +16,7 @@ import numpy as np
 
 from retrograde.causes.finding import Evidence, Finding
 from retrograde.gradients.rungs import Array, How, Ladder
+from retrograde.report.against import against_document
 from retrograde.report.comparison import comparison_document
 from retrograde.report.measures import RUNGS, norm, reference_error, reference_norm, relative_error, rung
 from retrograde.report.numbers import number, read_number
@@ -63,6 +64,7 @@ def to_document(audit: Audit) -> Document:
         "not_checked": list(audit.not_checked),
         "seconds": number(audit.seconds),
         "overhead": number(audit.overhead),
+        **({} if audit.against is None else {"against": against_document(audit.against)}),
         **({} if audit.comparison is None else {"baseline": comparison_document(audit.comparison)}),
     }
 

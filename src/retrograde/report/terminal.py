@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from retrograde.causes.finding import NEGLIGIBLE, Finding
+from retrograde.report.against import against_parts
 from retrograde.report.comparison_table import comparison_parts
 from retrograde.report.ladder_table import ladder_table
 from retrograde.report.places import place
@@ -62,6 +63,8 @@ def _parts(audit: Audit) -> list[RenderableType]:
         parts += [Text(), _finding(remark)]
     for finding in audit.accepted:
         parts += [Text(), Text("accepted, no fault:", "dim"), _finding(finding)]
+    if audit.against is not None:
+        parts += [Text(), *against_parts(audit.against)]
     if audit.comparison is not None:
         parts += [Text(), *comparison_parts(audit.comparison, audit.verdict)]
     parts.append(Text())

@@ -108,7 +108,7 @@ def _same_kind(ours: Array, theirs: Array) -> npt.NDArray[np.bool_]:
 def most_disputed(ours: Array, theirs: Array, most: int) -> list[int]:
     """Elements that differ, the most different first."""
     apart = np.flatnonzero(differs(ours, theirs))
-    size = np.nan_to_num(np.abs(ours - theirs)[apart], nan=np.inf)
+    size = np.nan_to_num(np.abs(ours[apart] - theirs[apart]), nan=np.inf)
     return [int(i) for i in apart[np.argsort(-size, kind="stable")][:most]]
 
 

@@ -22,6 +22,7 @@ class Constants:
 
     Attributes:
         boltzmann: Boltzmann constant [J K^-1].
+        elementary_charge: Elementary charge [C].
         gas: Molar gas constant [J mol^-1 K^-1].
         gravity: Standard acceleration of free fall [m s^-2].
         molar_mass_air: Molar mass of dry air [kg mol^-1].
@@ -31,6 +32,7 @@ class Constants:
     """
 
     boltzmann: Any = field(default=1.380649e-23, metadata=_about("J/K", _CODATA))
+    elementary_charge: Any = field(default=1.602176634e-19, metadata=_about("C", _CODATA))
     gas: Any = field(default=8.31446261815324, metadata=_about("J/mol/K", _CODATA))
     gravity: Any = field(default=9.80665, metadata=_about("m/s^2", "3rd CGPM, 1901"))
     molar_mass_air: Any = field(default=28.9644e-3, metadata=_about("kg/mol", _ATMOSPHERE))

@@ -1,6 +1,7 @@
-"""Formats of states: instruments' spectra, xarray, pandas and neighbours' containers."""
+"""Formats of measurements and states: instruments' files and spectra, xarray, pandas, neighbours' containers."""
 
 from retrograde.aerosol.formats.dataset import environment_from_xarray, from_xarray, series_to_xarray, to_xarray
+from retrograde.aerosol.formats.errors import FormatError
 from retrograde.aerosol.formats.frame import from_pandas, to_pandas
 from retrograde.aerosol.formats.instrument import InstrumentSpectrum, from_instrument, to_instrument
 from retrograde.aerosol.formats.observations import Observations
@@ -10,9 +11,11 @@ from retrograde.aerosol.formats.particula import (
     sectional_from_particula,
     sectional_to_particula,
 )
+from retrograde.aerosol.formats.reading import read
 from retrograde.aerosol.formats.units import SpectrumKind
 
 __all__ = [
+    "FormatError",
     "InstrumentSpectrum",
     "Observations",
     "SpectrumKind",
@@ -22,6 +25,7 @@ __all__ = [
     "from_instrument",
     "from_pandas",
     "from_xarray",
+    "read",
     "sectional_from_particula",
     "sectional_to_particula",
     "series_to_xarray",

@@ -1,0 +1,111 @@
+"""One function that reads any of the formats, which it tells by the content."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import h5netcdf
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from retrograde.aerosol.formats._aim_sheet import key_line
+from retrograde.aerosol.formats._text import LARGEST_TEXT, decode
+from retrograde.aerosol.formats.aim import read_aim
+from retrograde.aerosol.formats.errors import FormatError
+from retrograde.aerosol.formats.observations import Observations
+from retrograde.aerosol.formats.spectra import LARGEST_DATA, from_spectra
+from retrograde.aerosol.formats.stated import Stated
+from retrograde.aerosol.formats.table import from_frame, read_table
+from retrograde.aerosol.formats.units import SpectrumKind
+
+_ENGINES: dict[bytes, Literal["h5netcdf", "scipy"]] = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
+
+
+def read(
+    source: str | Path | xr.Dataset | pd.DataFrame,
+    *,
+    kind: SpectrumKind | None = None,
+    concentration_unit: str | None = None,
+    diameter_unit: str | None = None,
+    variable: str | None = None,
+    date_order: Literal["month first", "day first"] | None = None,
+) -> Observations:
+    """Measured size distributions from a file, dataset or table of any known format.
+
+    Text is a TSI AIM export (versions 9 to 11, scans in rows or in columns) or a plain table; NetCDF is
+    one that `Observations.dataset` made, ARM's, or any with a number concentration over time and diameter.
+    The format is told by the content, never by the name.
+
+    Args:
+        source: File, dataset, or table with times as index and diameters as columns.
+        kind: What the numbers count, where the source leaves it open.
+        concentration_unit: Unit of the numbers, likewise.
+        diameter_unit: Unit of the diameters, likewise.
+        variable: Variable of a dataset that holds the numbers, where there are several.
+        date_order: Order of day and month, where all dates can be read both ways.
+
+    Raises:
+        FormatError: The source cannot be read; the message says where and why.
+    """
+    stated = Stated(kind, concentration_unit, diameter_unit, variable, date_order)
+    if isinstance(source, xr.Dataset):
+        return from_spectra(source, None, stated)
+    if isinstance(source, pd.DataFrame):
+        return from_frame(source, stated)
+    path = Path(source)
+    head = _bytes(path, 8)
+    for mark, engine in _ENGINES.items():
+        if head.startswith(mark):
+            with _dataset(path, engine) as dataset:
+                return from_spectra(dataset, path, stated)
+    lines = decode(path, _bytes(path, LARGEST_TEXT + 1)).splitlines()
+    key = key_line(lines)
+    try:
+        return read_table(path, lines, stated) if key is None else read_aim(path, lines, key, stated)
+    except FormatError:
+        raise
+    except ValueError as error:
+        raise FormatError(path, None, None, str(error)) from error
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    try:
+        if not path.is_file():
+            raise FormatError(path, None, None, "no such file" if not path.exists() else "this is no file")
+        with path.open("rb") as stream:
+            return stream.read(most)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(path, None, None, f"the file cannot be opened: {error}") from error
+
+
+@contextmanager
+def _dataset(path: Path, engine: Any) -> Generator[xr.Dataset]:
+    """The opened dataset; whatever the libraries raise on a damaged file becomes a `FormatError`."""
+    untyped: Any = xr
+    try:
+        if engine == "h5netcdf":
+            _check_coordinates(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with untyped.open_dataset(path, engine=engine, decode_timedelta=False) as dataset:
+                yield dataset
+    except FormatError:
+        raise
+    except Exception as error:
+        raise FormatError(path, None, None, f"the file is damaged or no NetCDF: {error}") from error
+
+
+def _check_coordinates(path: Path) -> None:
+    """Refuse a file whose coordinates, which xarray reads at once, claim to be huge."""
+    untyped: Any = h5netcdf
+    with untyped.File(path, "r") as file:
+        for name, variable in file.variables.items():
+            if len(variable.shape) < 2 and np.prod(variable.shape, dtype=np.float64) > LARGEST_DATA:
+                raise FormatError(path, None, None, f"{name}: more than the {LARGEST_DATA} values that are read")

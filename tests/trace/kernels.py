@@ -111,6 +111,38 @@ def rows(a: wp.array2d(dtype=float), b: wp.array2d(dtype=float)):
 
 
 @wp.kernel
+def row_read(a: wp.array2d(dtype=float), b: wp.array2d(dtype=float)):
+    i = wp.tid()
+    source = a[i]
+    target = b[i]
+    target[0] = source[1]
+
+
+@wp.func
+def fade(body: Body, i: int):
+    body.position[i] = 0.5 * body.position[i]  # over
+
+
+@wp.kernel
+def in_array_of_structs(bodies: wp.array(dtype=Body), scenes: wp.array(dtype=Scene), out: wp.array(dtype=float)):
+    i = wp.tid()
+    second = bodies[1]
+    bodies[0].velocity[i] = second.mass + second.velocity[i]  # over
+    scene = scenes[0]
+    drift(scene.body, i, scene.gravity)
+    fade(bodies[1], i)
+    out[i] = scenes[0].grid[i, 1]
+
+
+@wp.kernel
+def array_of_structs_itself(bodies: wp.array(dtype=Body), out: wp.array(dtype=float)):
+    i = wp.tid()
+    out[i] = bodies[1].mass
+    if i == 0:
+        bodies[0].mass = 3.0  # over
+
+
+@wp.kernel
 def renamed(x: wp.array(dtype=float), y: wp.array(dtype=float)):
     i = wp.tid()
     other = x
@@ -282,6 +314,20 @@ def body_of(rng: np.random.Generator) -> Any:
     return body
 
 
+def _bodies(rng: np.random.Generator) -> wp.array:
+    """Two bodies; the arrays that they hold are kept alive."""
+    bodies = [body_of(rng) for _ in range(2)]
+    for body in bodies:
+        body.mass = float(rng.uniform())
+    return _holding(bodies, Body)
+
+
+def _holding(structs: list[Any], dtype: Any) -> wp.array:
+    array = wp.array(structs, dtype=dtype, device="cpu")
+    array.structs = structs
+    return array
+
+
 def _scene(rng: np.random.Generator) -> list[Any]:
     scene = Scene()
     scene.gravity = 0.5
@@ -300,6 +346,7 @@ ZOO = (
     Entry(augmented, {"x": "la", "y": "a", "z": "ls"}, _lines(3)),
     Entry(extremes, {"x": "ls", "low": "ls", "count": "a"}, _extremes),
     Entry(rows, {"a": "l", "b": "s"}, _rows),
+    Entry(row_read, {"a": "l", "b": "s"}, _rows),
     Entry(renamed, {"x": "s", "y": "ls"}, _lines(2)),
     Entry(through_functions, {"x": "l", "y": "ls", "z": "s"}, _lines(3)),
     Entry(through_overloads, {"x": "ls", "y": "s"}, _lines(2)),
@@ -325,4 +372,23 @@ ZOO = (
     Entry(drawn, {"y": "s"}, lambda rng: [int(rng.integers(1 << 20)), _floats(rng, N)], random=True),
     Entry(clamp_in_place, {"x": "ls", "y": "s"}, _lines(2)),
     Entry(read_back, {"x": "l", "y": "ls", "z": "s"}, _lines(3)),
+)
+
+# Their contents are addresses, which no two runs share.
+HOLDERS = (
+    Entry(
+        in_array_of_structs,
+        {
+            "bodies": "l",
+            "bodies.position": "ls",
+            "bodies.velocity": "ls",
+            "scenes": "l",
+            "scenes.body.position": "a",
+            "scenes.body.velocity": "l",
+            "scenes.grid": "l",
+            "out": "s",
+        },
+        lambda rng: [_bodies(rng), _holding([_scene(rng)[0]], Scene), _floats(rng, N)],
+    ),
+    Entry(array_of_structs_itself, {"bodies": "ls", "out": "s"}, lambda rng: [_bodies(rng), _floats(rng, N)]),
 )

@@ -6,6 +6,7 @@ import warp as wp
 
 from retrograde.trace.arrays import describe
 from retrograde.trace.extents import Extent, host_view, merge, read_bytes, span, write_bytes
+from retrograde.trace.plan import read_values
 
 
 def _addresses(array: np.ndarray) -> set[int]:
@@ -119,12 +120,62 @@ class _Body:
     velocity: wp.vec3
 
 
-@pytest.mark.parametrize("dtype", [wp.int32, wp.uint8, wp.bool, wp.vec2i, _Body])
+@wp.struct
+class _Tag:
+    count: int
+    flags: wp.vec2i
+
+
+@pytest.mark.parametrize("dtype", [wp.int32, wp.uint8, wp.bool, wp.vec2i, _Tag])
 def test_types_without_derivative_are_not_differentiable(dtype: object) -> None:
     ref = describe(wp.zeros(3, dtype=dtype, device="cpu"))
     assert ref is not None
     assert not ref.differentiable
     assert ref.extent.size == 3 * wp.types.type_size_in_bytes(dtype)
+
+
+@wp.struct
+class _Pair:
+    tag: _Tag
+    body: _Body
+
+
+def test_floating_point_fields_of_structs_are_strided_arrays() -> None:
+    values = np.zeros(3, dtype=_Pair.numpy_dtype())
+    values["body"]["mass"] = [1.0, 2.0, 3.0]
+    values["body"]["velocity"] = np.arange(9.0).reshape(3, 3)
+    array = wp.array(values, dtype=_Pair, device="cpu", requires_grad=True)
+    ref = describe(array)
+    assert ref is not None
+    assert [leaf.field for leaf in ref.leaves] == ["body.mass", "body.velocity"]
+    for leaf, name in zip(ref.leaves, ("mass", "velocity"), strict=True):
+        np.testing.assert_array_equal(read_values(leaf), values["body"][name])
+        assert leaf.gradient_extent is not None
+        assert ref.gradient_extent is not None
+        assert ref.gradient_extent.contains(leaf.gradient_extent)
+        assert leaf.pointer - ref.pointer == leaf.gradient - ref.gradient
+
+
+@wp.struct
+class _Holder:
+    weight: wp.array(dtype=float)
+    body: _Body
+    table: wp.array2d(dtype=wp.vec3)
+
+
+def test_arrays_held_by_structs_in_an_array_are_described() -> None:
+    holders = [_Holder() for _ in range(2)]
+    holders[0].weight = wp.array([1.0, 2.0], dtype=float, device="cpu", requires_grad=True)
+    holders[1].weight = wp.array([3.0], dtype=float, device="cpu")
+    holders[1].table = wp.zeros((2, 3), dtype=wp.vec3, device="cpu")
+    ref = describe(wp.array(holders, dtype=_Holder, device="cpu"))
+    assert ref is not None
+    found = [(h.path, h.ref.pointer, h.ref.shape, h.ref.gradient) for h in ref.held]
+    assert found == [
+        (("weight",), holders[0].weight.ptr, (2,), holders[0].weight.grad.ptr),
+        (("weight",), holders[1].weight.ptr, (1,), None),
+        (("table",), holders[1].table.ptr, (2, 3), None),
+    ]
 
 
 def test_gradient_buffer_is_described_as_it_was_at_the_time() -> None:

@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 import warp as wp
 from tests.trace import kernels
-from tests.trace.kernels import ZOO, Entry, N
+from tests.trace.kernels import HOLDERS, ZOO, Entry, N
 
 from retrograde.trace.arguments import struct_arrays
 from retrograde.trace.usage import Usage, kernel_usage
 
 _IDS = [e.kernel.key for e in ZOO]
+_EVERY = (*ZOO, *HOLDERS)
+_EVERY_ID = [e.kernel.key for e in _EVERY]
 
 
 def _letters(usage: Usage) -> str:
     return "".join(letter for letter, on in zip("lsa", (usage.load, usage.store, usage.accumulate), strict=True) if on)
 
 
-@pytest.mark.parametrize("entry", ZOO, ids=_IDS)
+@pytest.mark.parametrize("entry", _EVERY, ids=_EVERY_ID)
 def test_usage_is_what_the_source_says(entry: Entry) -> None:
     usage = kernel_usage(entry.kernel)
     if entry.exact:
@@ -81,7 +83,7 @@ def _marked(word: str) -> set[int]:
     return {n for n, line in enumerate(lines, 1) if (m := re.search(r"# (.*)$", line)) and word in m[1].split()}
 
 
-@pytest.mark.parametrize("entry", ZOO, ids=_IDS)
+@pytest.mark.parametrize("entry", _EVERY, ids=_EVERY_ID)
 def test_lines_that_overwrite_what_was_loaded(entry: Entry) -> None:
     lines, start = inspect.getsourcelines(entry.kernel.func)
     own = set(range(start, start + len(lines)))

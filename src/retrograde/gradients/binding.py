@@ -13,10 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from retrograde.gradients.backward_on import with_backward
 from retrograde.gradients.memory import Memory
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.extents import Bytes
 from retrograde.trace.operations import LaunchCall
 from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import types, wp
@@ -35,11 +38,56 @@ class _Packed:
         return self.structure
 
 
+class _Holders:
+    """Arrays of structs that hold arrays, for the time of one launch: copies that point into other memory.
+
+    Args:
+        shadow: Where the gradients of the arrays held lie, if anywhere.
+        blind: Arrays that have none.
+    """
+
+    def __init__(self, shadow: Memory | None, blind: Blind) -> None:
+        self.shadow = shadow
+        self.blind = blind
+        self._copies: list[tuple[ArrayRef, Memory, Memory]] = []
+
+    def pointer(self, ref: ArrayRef, contents: Callable[[ArrayRef], Memory]) -> int:
+        """Where to find an array in place of its own memory; `contents` says which copy an array's contents are in."""
+        memory = contents(ref)
+        if not ref.held:
+            return memory.pointer(ref.device, ref.pointer)
+        own = Memory((ref.extent,))
+        data = memory.read(ref.extent)
+        for held in ref.held:
+            there = contents(held.ref).pointer(ref.device, held.ref.pointer)
+            gradient = _shadow_pointer(held.ref, self.shadow, self.blind, in_struct=True)
+            _point(data, ref.pointer - ref.extent.low + held.offset, there, gradient)
+        own.write(ref.extent, data)
+        self._copies.append((ref, own, memory))
+        return own.pointer(ref.device, ref.pointer)
+
+    def give_back(self) -> None:
+        """Take over what the launch wrote to the copies, but for where they point."""
+        for ref, own, memory in self._copies:
+            before, after = memory.read(ref.extent), own.read(ref.extent)
+            for held in ref.held:
+                start = ref.pointer - ref.extent.low + held.offset
+                stop = start + ctypes.sizeof(types.array_t)
+                after[start:stop] = before[start:stop]
+            memory.write(ref.extent, after)
+
+
+def _point(data: Bytes, at: int, pointer: int, gradient: int) -> None:
+    for offset, address in ((types.array_t.data.offset, pointer), (types.array_t.grad.offset, gradient)):
+        data[at + offset : at + offset + 8] = np.frombuffer(np.uint64(address).tobytes(), dtype=np.uint8)
+
+
 def run_forward(call: LaunchCall, contents: Memory) -> None:
     """Run a recorded launch on a copy of memory."""
     labels = [a.label for a in call.kernel.adj.args]
+    holders = _Holders(None, _sees_all)
     inputs = [
-        _forward(argument, lambda position, path, ref: contents, position, label, None, _sees_all)
+        _forward(argument, lambda position, path, ref: contents, position, label, holders)
         for position, (argument, label) in enumerate(zip(call.arguments, labels, strict=True))
     ]
     wp.launch(
@@ -51,6 +99,7 @@ def run_forward(call: LaunchCall, contents: Memory) -> None:
         max_blocks=call.max_blocks,
         block_dim=call.block_dim,
     )
+    holders.give_back()
 
 
 def run_adjoint(
@@ -80,9 +129,9 @@ def run_adjoint(
         else:
             arguments.append(argument)
     labels = [a.label for a in kernel.adj.args]
+    holders = _Holders(shadow, hidden)
     inputs = [
-        _forward(a, contents, i, label, shadow, hidden)
-        for i, (a, label) in enumerate(zip(arguments, labels, strict=True))
+        _forward(a, contents, i, label, holders) for i, (a, label) in enumerate(zip(arguments, labels, strict=True))
     ]
     adjoints = [_adjoint(a, shadow, hidden) for a in arguments]
     wp.launch(
@@ -102,18 +151,16 @@ def _sees_all(ref: ArrayRef, in_struct: bool) -> bool:
     return False
 
 
-def _forward(
-    argument: Argument, contents: Contents, position: int, label: str, shadow: Memory | None, blind: Blind
-) -> Any:
+def _forward(argument: Argument, contents: Contents, position: int, label: str, holders: _Holders) -> Any:
     if isinstance(argument, ArrayRef):
-        return _array(argument, contents(position, (label,), argument), shadow, blind)
+        return _array(argument, lambda ref: contents(position, (label,), ref), holders)
     if isinstance(argument, StructRef):
         structure = argument.copy()
         for path, ref in argument.arrays.items():
             member = field(structure, path)
-            memory = contents(position, (label, *path), ref)
-            member.data = memory.pointer(ref.device, ref.pointer)
-            member.grad = _shadow_pointer(ref, shadow, blind, in_struct=True)
+            whole = (label, *path)
+            member.data = holders.pointer(ref, lambda ref, whole=whole: contents(position, whole, ref))
+            member.grad = _shadow_pointer(ref, holders.shadow, holders.blind, in_struct=True)
         return _Packed(structure)
     return argument
 
@@ -138,9 +185,9 @@ def _shadow_pointer(ref: ArrayRef, shadow: Memory | None, blind: Blind, in_struc
     return shadow.pointer(ref.device, ref.pointer)
 
 
-def _array(ref: ArrayRef, memory: Memory, shadow: Memory | None, blind: Blind) -> Any:
-    pointer = memory.pointer(ref.device, ref.pointer)
-    gradient = _shadow_pointer(ref, shadow, blind)
+def _array(ref: ArrayRef, contents: Callable[[ArrayRef], Memory], holders: _Holders) -> Any:
+    pointer = holders.pointer(ref, contents)
+    gradient = _shadow_pointer(ref, holders.shadow, holders.blind)
     if not ref.indices:
         return _descriptor(ref, pointer, gradient)
     dtype = ref.array.data.dtype

@@ -23,7 +23,7 @@ def run_callback(function: Callable[[], None], refs: Iterable[ArrayRef], content
         contents: What they held.
         shadow: Their adjoints, changed by the function.
     """
-    arrays = {r.pointer: r for r in refs if contents.covers(r.extent)}
+    arrays = {r.extent: r for r in refs if contents.covers(r.extent)}
     gradients = {e: r for r in arrays.values() if r.differentiable and (e := r.gradient_extent) is not None}
     saved: list[tuple[Extent, Bytes]] = [(b, read_bytes(b)) for b in contents.blocks]
     saved += [(e, read_bytes(e)) for e in gradients]

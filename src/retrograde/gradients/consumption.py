@@ -215,7 +215,7 @@ def _written(recording: Recording, ref: ArrayRef, before: int | None) -> Float |
     writes = [
         o
         for o in recording.operations[:before]
-        if o.kind is Kind.HOST_WRITE and o.data is not None and any(a.ref.extent == extent for a in o.accesses)
+        if o.kind is Kind.HOST_WRITE and o.data is not None and any(a.ref.extent.contains(extent) for a in o.accesses)
     ]
     if not writes:
         return None
@@ -225,14 +225,14 @@ def _written(recording: Recording, ref: ArrayRef, before: int | None) -> Float |
 def _data(operation: Operation | None, ref: ArrayRef) -> Float | None:
     if operation is None or operation.data is None:
         return None
-    low = ref.extent.low
-    if operation.data.size != ref.extent.size:
+    written = operation.accesses[0].ref.extent
+    if operation.data.size != written.size or not written.contains(ref.extent):
         return None
     view = np.ndarray(
         ref.full_shape,
         dtype=np.dtype(ref.scalar if ref.scalar is not None else np.uint8),
         buffer=operation.data,
-        offset=ref.pointer - low,
+        offset=ref.pointer - written.low,
         strides=ref.full_strides,
     )
     return view.astype(np.float64)

@@ -64,7 +64,7 @@ class LaunchState:
             self.before.write(block, before.read(block))
         self.work = Memory(blocks)
         self.fields = tuple(_fields(operation.accesses, blocks))
-        self.scales = tuple(scale_of(self.before.values(f.ref)) for f in self.fields)
+        self.scales = tuple(_scales(self.before.values(f.ref), f.touched) for f in self.fields)
         self.after = Memory(blocks)
         self.after.copy_from(self.before)
         run_forward(call, self.after)
@@ -84,9 +84,10 @@ class LaunchState:
         """W . f(x + step v)."""
         self.work.copy_from(self.before)
         for f, shift in zip(self.fields, shifts, strict=True):
-            self.work.set_values(f.ref, self.work.values(f.ref) + step * shift)
+            self.work.add_values(f.ref, step * shift)
         run_forward(self.call, self.work)
-        return float(sum(np.vdot(w, self.work.values(f.ref)) for f, w in zip(self.fields, weights, strict=True)))
+        pairs = zip(self.fields, weights, strict=True)
+        return float(sum(np.vdot(w[f.written], self.work.values(f.ref)[f.written]) for f, w in pairs))
 
     def adjoint(self, weights: Sequence[Float], moments: dict[Path, Moment]) -> tuple[Float, ...]:
         """Adjoint of w with given contents of the arrays that the launch both reads and writes."""
@@ -103,24 +104,31 @@ class LaunchState:
         return tuple(shadow.values(f.ref) for f in self.fields)
 
 
+def _scales(values: Float, touched: npt.NDArray[np.bool_]) -> Float:
+    """Scales of the scalars touched; between them may lie what is no number."""
+    scales = np.zeros(values.shape)
+    scales[touched] = scale_of(values[touched])
+    return scales
+
+
 def _fields(accesses: Sequence[Access], blocks: Sequence[Extent]) -> Iterator[Field]:
     for block in blocks:
-        inside = [a for a in accesses if a.ref.differentiable and block.contains(a.ref.extent)]
-        scalars = {a.ref.scalar for a in inside}
+        inside = [(a, leaf) for a in accesses for leaf in a.ref.leaves if block.contains(leaf.extent)]
+        scalars = {leaf.scalar for _, leaf in inside}
         if len(scalars) != 1:
             continue
         scalar = scalars.pop()
         assert scalar is not None
         item = np.dtype(scalar).itemsize
-        low = min(a.ref.extent.low for a in inside)
+        low = min(leaf.extent.low for _, leaf in inside)
         low -= ((low - block.low) // item) * item
         count = (block.high - low) // item
         ref = ArrayRef(None, low, (count,), (item,), item, scalar, (), block.device, None, False)
         touched, written = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-        for access in inside:
-            _mask(touched, access.ref, low, item)
+        for access, leaf in inside:
+            _mask(touched, leaf, low, item)
             if access.usage.writes:
-                _mask(written, access.ref, low, item)
+                _mask(written, leaf, low, item)
         yield Field(ref, touched, written)
 
 

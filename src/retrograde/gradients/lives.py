@@ -7,7 +7,7 @@ update ends the life. Accumulating gradients over several backward passes withou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,16 +102,25 @@ def _owners(recording: Recording) -> list[ArrayRef]:
     by_gradient: dict[int, ArrayRef] = {}
     for operation in recording.operations:
         for access in operation.accesses:
-            gradient = access.ref.gradient
-            if gradient is not None and access.ref.differentiable:
-                known = by_gradient.get(gradient)
-                if known is None or known.size < access.ref.size:
-                    by_gradient[gradient] = access.ref
-    read = {e.low for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients}
-    chosen = [ref for gradient, ref in by_gradient.items() if gradient in read and _is_leaf(recording, ref)]
+            for leaf in access.ref.leaves if access.ref.gradient is not None else ():
+                assert leaf.gradient is not None
+                known = by_gradient.get(leaf.gradient)
+                if known is None or known.size < leaf.size:
+                    by_gradient[leaf.gradient] = leaf
+    read = {e for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients}
+    chosen = [ref for ref in by_gradient.values() if _is_read(ref, read) and _is_leaf(recording, ref)]
     if chosen:
         return chosen
     return [ref for ref in by_gradient.values() if _is_leaf(recording, ref) and _is_taped(recording, ref)]
+
+
+def _is_read(ref: ArrayRef, read: Set[Extent]) -> bool:
+    """Whether the gradient was among the ranges read: from its beginning on, or with the struct that it is part of."""
+    gradient = ref.gradient_extent
+    assert gradient is not None
+    if ref.field:
+        return any(e.contains(gradient) for e in read)
+    return any(e.low == gradient.low for e in read)
 
 
 def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:

@@ -135,6 +135,14 @@ class Memory:
         self._typed(ref, data, extent.low)[...] = values
         self.write(extent, data)
 
+    def add_values(self, ref: ArrayRef, amounts: npt.NDArray[np.float64]) -> None:
+        """Add to an array's values; where nothing is added the bytes stay what they are, numbers or not."""
+        extent = ref.extent
+        data = self.read(extent)
+        typed, moved = self._typed(ref, data, extent.low), amounts != 0.0
+        typed[moved] = typed[moved].astype(np.float64) + amounts[moved]
+        self.write(extent, data)
+
     def view(self, ref: ArrayRef) -> npt.NDArray[Any] | None:
         """On the host, the array's elements in this copy, sharing its memory."""
         if ref.device != "cpu":

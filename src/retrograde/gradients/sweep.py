@@ -192,8 +192,9 @@ class Sweep:
             if loss is not None and loss.gradient == extent.low:
                 continue
             seen.add(extent.low)
-            if shadow.covers(ref.extent):
-                shadow.set_values(ref, shadow.values(ref) + gradient_values(leftovers[extent], ref))
+            for leaf in ref.leaves:
+                if shadow.covers(leaf.extent):
+                    shadow.set_values(leaf, shadow.values(leaf) + gradient_values(leftovers[extent], leaf, extent))
 
     def _taped_refs(self, tape: int | None) -> list[ArrayRef]:
         return [a.ref for o in self.window.operations if o.tape == tape for a in o.accesses]
@@ -255,15 +256,18 @@ class Sweep:
 
 def end_of_life(ref: ArrayRef, shadow: Memory) -> None:
     """An overwrite from outside: what was there before cannot have mattered any more."""
-    if ref.differentiable and shadow.covers(ref.extent):
-        shadow.set_values(ref, np.zeros(ref.full_shape))
+    for leaf in ref.leaves:
+        if shadow.covers(leaf.extent):
+            shadow.set_values(leaf, np.zeros(leaf.full_shape))
 
 
 def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> None:
     """Move the destination's adjoint to the source."""
-    to, of = call.destination, call.source
-    if not (to.differentiable and of.differentiable):
-        return
+    for to, of in zip(call.destination.leaves, call.source.leaves, strict=False):
+        _adjoint_of_copy(call, to, of, shadow, policy)
+
+
+def _adjoint_of_copy(call: CopyCall, to: ArrayRef, of: ArrayRef, shadow: Memory, policy: Policy) -> None:
     incoming = shadow.values(to)
     whole = call.count == to.array.size == of.array.size
     if whole:
@@ -290,9 +294,15 @@ def _is_blind(call: CopyCall, policy: Policy) -> bool:
     return any((id(ref.array), False) in policy.blind for ref in (call.destination, call.source))
 
 
-def gradient_values(data: Bytes, ref: ArrayRef) -> Float:
-    """Values of a gradient buffer, which has the layout of its array."""
-    extent = ref.gradient_extent
+def gradient_values(data: Bytes, ref: ArrayRef, extent: Extent | None = None) -> Float:
+    """Values of a gradient buffer, which has the layout of its array.
+
+    Args:
+        data: The bytes of a range.
+        ref: The array.
+        extent: The range, that of the gradient buffer if None.
+    """
+    extent = ref.gradient_extent if extent is None else extent
     assert extent is not None
     assert ref.gradient is not None
     view = np.ndarray(

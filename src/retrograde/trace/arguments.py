@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.arrays import ArrayRef, Held, describe
 from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import wp
 
@@ -92,6 +92,22 @@ def _packed_gradient(structure: Any, path: Path) -> int:
     return int(getattr(member, "grad", 0) or 0)
 
 
+def with_owners(argument: Argument, owner: Callable[[Held], Any]) -> Argument:
+    """An argument with the array objects of the arrays that its arrays of structs hold.
+
+    Args:
+        argument: The argument.
+        owner: Finds them.
+    """
+    if isinstance(argument, ArrayRef) and argument.held:
+        held = tuple(replace(h, ref=replace(h.ref, array=owner(h))) for h in argument.held)
+        return replace(argument, held=held)
+    if isinstance(argument, StructRef) and any(r.held for r in argument.arrays.values()):
+        arrays = {path: with_owners(ref, owner) for path, ref in argument.arrays.items()}
+        return replace(argument, arrays=cast("dict[Path, ArrayRef]", arrays))
+    return argument
+
+
 def refs_in(argument: Any) -> Iterator[ArrayRef]:
     """The arrays of one argument, frozen or not."""
     frozen = freeze(argument)
@@ -109,6 +125,10 @@ def arrays_of(arguments: Sequence[Argument], labels: Sequence[str]) -> Iterator[
             for axis, index in enumerate(argument.indices):
                 if index is not None:
                     yield position, (label, f"indices{axis}"), index
+            for held in argument.held:
+                yield position, (label, *held.path), held.ref
         elif isinstance(argument, StructRef):
             for path, ref in argument.arrays.items():
                 yield position, (label, *path), ref
+                for held in ref.held:
+                    yield position, (label, *path, *held.path), held.ref

@@ -7,15 +7,21 @@ an address never means two things within one recording.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from retrograde.trace.extents import Extent, span
-from retrograde.trace.warp_api import wp
+from retrograde.trace.extents import Extent, read_bytes, span
+from retrograde.trace.warp_api import types, wp
 
-_FLOAT_SCALARS: dict[Any, Any] = {wp.float16: np.float16, wp.float32: np.float32, wp.float64: np.float64}
+_FLOAT_SCALARS: dict[Any, Any] = {
+    wp.float16: np.float16,
+    wp.float32: np.float32,
+    wp.float64: np.float64,
+    float: np.float32,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +39,9 @@ class ArrayRef:
         gradient: Address of the gradient buffer, None without one.
         retain: Whether `retain_grad` is set.
         indices: Descriptions of the index arrays of an indexed array.
+        fields: Of an array of structs, the floating-point fields of the elements as strided arrays.
+        field: Of such a field, its name.
+        held: Of an array of structs, the arrays that its elements hold.
     """
 
     array: Any
@@ -45,7 +54,10 @@ class ArrayRef:
     device: str
     gradient: int | None
     retain: bool
-    indices: tuple[ArrayRef | None, ...] = field(default=())
+    indices: tuple[ArrayRef | None, ...] = ()
+    fields: tuple[ArrayRef, ...] = ()
+    field: str = ""
+    held: tuple[Held, ...] = ()
 
     @property
     def extent(self) -> Extent:
@@ -63,8 +75,13 @@ class ArrayRef:
 
     @property
     def differentiable(self) -> bool:
-        """Whether its elements are floating point."""
-        return self.scalar is not None
+        """Whether its elements are floating point, or structs with floating-point fields."""
+        return self.scalar is not None or bool(self.fields)
+
+    @property
+    def leaves(self) -> tuple[ArrayRef, ...]:
+        """The floating-point arrays that it consists of: itself, the fields of its elements, or none."""
+        return (self,) if self.scalar is not None else self.fields
 
     @property
     def full_shape(self) -> tuple[int, ...]:
@@ -89,6 +106,23 @@ class ArrayRef:
         return int(np.prod(self.full_shape, dtype=np.int64))
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An array that an element of an array of structs holds.
+
+    Attributes:
+        offset: Address of its descriptor minus that of the first element of the array of structs [byte].
+        path: The fields that lead to it.
+        dtype: Type of its elements.
+        ref: The array, with the gradient that the descriptor carries; `array` is None until somebody knows whose it is.
+    """
+
+    offset: int
+    path: tuple[str, ...]
+    dtype: Any
+    ref: ArrayRef
+
+
 def describe(array: Any) -> ArrayRef | None:
     """Describe a `wp.array` or `wp.indexedarray`; None for an empty one or another object.
 
@@ -102,7 +136,7 @@ def describe(array: Any) -> ArrayRef | None:
         return None
     gradient = array.grad
     scalar, inner = element(array.dtype)
-    return ArrayRef(
+    whole = ArrayRef(
         array=array,
         pointer=int(array.ptr),
         shape=tuple(int(n) for n in array.shape),
@@ -114,6 +148,80 @@ def describe(array: Any) -> ArrayRef | None:
         gradient=int(gradient.ptr) if gradient is not None and gradient.ptr else None,
         retain=bool(getattr(array, "retain_grad", False)),
     )
+    if not getattr(array.dtype, "vars", None):
+        return whole
+    fields = tuple(_field_of(whole, *found) for found in float_fields(array.dtype))
+    return replace(whole, fields=fields, held=tuple(_held_by(whole)))
+
+
+def _field_of(whole: ArrayRef, name: str, offset: int, dtype: Any) -> ArrayRef:
+    scalar, inner = element(dtype)
+    return replace(
+        whole,
+        pointer=whole.pointer + offset,
+        item=int(wp.types.type_size_in_bytes(dtype)),
+        scalar=scalar,
+        inner=inner,
+        gradient=None if whole.gradient is None else whole.gradient + offset,
+        field=name,
+    )
+
+
+def float_fields(dtype: Any, prefix: str = "", offset: int = 0) -> Iterator[tuple[str, int, Any]]:
+    """Name, offset [byte] and type of the floating-point fields of a struct and of the structs in it."""
+    variables: dict[str, Any] = getattr(dtype, "vars", None) or {}
+    for name, variable in variables.items():
+        at = offset + int(getattr(dtype.ctype, name).offset)
+        if wp.types.is_array(variable.type):
+            continue
+        if getattr(variable.type, "vars", None):
+            yield from float_fields(variable.type, f"{prefix}{name}.", at)
+        elif element(variable.type)[0] is not None:
+            yield f"{prefix}{name}", at, variable.type
+
+
+def _held_by(whole: ArrayRef) -> Iterator[Held]:
+    found = list(array_fields(whole.array.dtype))
+    if not found:
+        return
+    data, low = read_bytes(whole.extent), whole.extent.low
+    for index in np.ndindex(whole.shape):
+        at = whole.pointer + sum(i * s for i, s in zip(index, whole.strides, strict=True))
+        for path, offset, kind in found:
+            descriptor = types.array_t.from_buffer_copy(data, at + offset - low)
+            if descriptor.data:
+                ref = _described(descriptor, kind.dtype, whole.device)
+                yield Held(at + offset - whole.pointer, path, kind.dtype, ref)
+
+
+def _described(descriptor: Any, dtype: Any, device: str) -> ArrayRef:
+    scalar, inner = element(dtype)
+    count = int(descriptor.ndim)
+    return ArrayRef(
+        array=None,
+        pointer=int(descriptor.data),
+        shape=tuple(int(n) for n in descriptor.shape[:count]),
+        strides=tuple(int(n) for n in descriptor.strides[:count]),
+        item=int(wp.types.type_size_in_bytes(dtype)),
+        scalar=scalar,
+        inner=inner,
+        device=device,
+        gradient=int(descriptor.grad) if descriptor.grad else None,
+        retain=False,
+    )
+
+
+def array_fields(
+    dtype: Any, prefix: tuple[str, ...] = (), offset: int = 0
+) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+    """Path, offset [byte] and type of the array fields of a struct and of the structs in it."""
+    variables: dict[str, Any] = getattr(dtype, "vars", None) or {}
+    for name, variable in variables.items():
+        at = offset + int(getattr(dtype.ctype, name).offset)
+        if wp.types.is_array(variable.type):
+            yield (*prefix, name), at, variable.type
+        elif getattr(variable.type, "vars", None):
+            yield from array_fields(variable.type, (*prefix, name), at)
 
 
 def _describe_indexed(array: Any) -> ArrayRef | None:
@@ -133,6 +241,7 @@ def _describe_indexed(array: Any) -> ArrayRef | None:
         gradient=base.gradient,
         retain=base.retain,
         indices=indices,
+        fields=base.fields,
     )
 
 
@@ -151,7 +260,7 @@ def root_of(array: Any) -> Any:
     return array
 
 
-def holds_arrays(array: Any) -> bool:
-    """Whether the elements are structs with arrays in them, which a copy of the memory still points to."""
-    variables: dict[str, Any] = getattr(array.dtype, "vars", None) or {}
-    return any(wp.types.is_array(v.type) for v in variables.values())
+def is_tangled(array: Any) -> bool:
+    """Whether the elements hold arrays whose own elements hold arrays, or indexed ones: these are not followed."""
+    found = [kind for _, _, kind in array_fields(array.dtype)]
+    return any(not isinstance(kind, wp.array) or any(array_fields(kind.dtype)) for kind in found)

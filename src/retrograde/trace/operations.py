@@ -217,4 +217,5 @@ class Recording:
 
     def name(self, ref: ArrayRef) -> str:
         """What the program calls an array."""
-        return self.names.get(id(ref.array), "an unnamed array")
+        name = self.names.get(id(ref.array), "an unnamed array")
+        return f"{name}.{ref.field}" if ref.field else name

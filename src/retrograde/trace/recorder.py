@@ -15,8 +15,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from retrograde.trace.arguments import arrays_of, freeze, refs_in
-from retrograde.trace.arrays import ArrayRef, describe, holds_arrays, root_of
+from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
+from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled, root_of
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
@@ -35,6 +35,7 @@ from retrograde.trace.plan import Outcome, Plan, read_values
 from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
 from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
+from retrograde.trace.warp_api import wp
 from retrograde.trace.watches import Watches, is_used_later, locate_write
 
 LOAD = Usage(load=True)
@@ -99,6 +100,7 @@ class Recorder:
         self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
         self._site: CallSite | None = None
+        self._arrays: dict[tuple[object, ...], Any] = {}
 
     @staticmethod
     def here() -> CallSite:
@@ -195,16 +197,25 @@ class Recorder:
         usage = self._usages.get(kernel)
         if usage is None:
             usage = self._usages[kernel] = kernel_usage(kernel)
-        frozen = tuple(freeze(a) for a in arguments)
+        frozen = tuple(with_owners(freeze(a), self._owner) for a in arguments)
         labels = [a.label for a in kernel.adj.args]
         accesses = tuple(
             Access(ref, LOAD if path[-1].startswith("indices") else usage.of(path), position, path)
             for position, path, ref in arrays_of(frozen, labels)
         )
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
-        opaque = any(holds_arrays(a.ref.array) for a in accesses)
+        opaque = any(is_tangled(a.ref.array) for a in accesses)
         pending.call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
         return pending
+
+    def _owner(self, held: Held) -> Any:
+        """The array object behind a descriptor in memory: one seen before at that place, else one made for it."""
+        ref = held.ref
+        key = (ref.pointer, ref.shape, ref.strides)
+        if key not in self._arrays:
+            layout: dict[str, Any] = {"shape": ref.shape, "strides": ref.strides, "device": ref.device}
+            self._arrays[key] = wp.array(ptr=ref.pointer, dtype=held.dtype, **layout)
+        return self._arrays[key]
 
     def copy(self, destination: Any, source: Any, offsets: tuple[int, int], count: int, taped: bool) -> Pending | None:
         """A copy between arrays is about to run."""
@@ -445,6 +456,7 @@ class Recorder:
         gradient = ref.gradient_extent
         if gradient is not None:
             self._gradients[gradient.low] = gradient
+        self._arrays.setdefault((ref.pointer, ref.shape, ref.strides), ref.array)
         for array in {id(a): a for a in (ref.array, root_of(ref.array))}.values():
             tries = self._sought.get(id(array), 0)
             if tries < _TRIES and id(array) not in self.names and frame is not None:
@@ -452,6 +464,11 @@ class Recorder:
                 name = name_of(array, frame)
                 if name is not None:
                     self.names[id(array)] = name
+        for held in ref.held:
+            holder = self.names.get(id(ref.array))
+            if holder is not None and held.ref.array is not None:
+                place = held.offset // max(ref.item, 1)
+                self.names.setdefault(id(held.ref.array), f"{holder}[{place}].{'.'.join(held.path)}")
 
     # -- re-execution ------------------------------------------------------------------------------
 

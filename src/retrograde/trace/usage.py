@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from retrograde.trace.warp_api import context, wp
 
@@ -125,7 +125,7 @@ class _Walker(ast.NodeVisitor):
         self.reader = reader
         self.adjoint = adjoint
         self.types: dict[str, Any] = {a.label: a.type for a in adjoint.args}
-        self.alias: dict[str, Path] = {name: (name,) for name in self.types}
+        self.alias: dict[str, tuple[Path, int]] = {name: ((name,), 0) for name in self.types}
         self.arrays: dict[Path, Usage] = {}
         self.random = False
         self.exact = True
@@ -137,14 +137,15 @@ class _Walker(ast.NodeVisitor):
     def root(self, node: ast.expr) -> tuple[Path, int] | None:
         """Path of the array an expression reaches into, and how many indices it uses."""
         if isinstance(node, ast.Name):
-            path = self.alias.get(node.id)
-            return (path, 0) if path is not None else None
+            return self.alias.get(node.id)
         if isinstance(node, ast.Attribute):
             base = self.root(node.value)
             if base is None:
                 return None
             path, indices = base
             if indices == 0 and self.is_struct(path):
+                return (*path, node.attr), 0
+            if self.is_holder(base) and _holds_arrays(self.type_of((*path, node.attr))):
                 return (*path, node.attr), 0
             return path, indices
         if isinstance(node, ast.Subscript):
@@ -159,20 +160,32 @@ class _Walker(ast.NodeVisitor):
     def type_of(self, path: Path) -> Any:
         kind: Any = self.types.get(path[0])
         for name in path[1:]:
-            variables: Any = getattr(kind, "vars", None)
-            if not isinstance(variables, dict) or name not in variables:
+            variables: dict[str, Any] = getattr(kind, "vars", None) or {}
+            if name not in variables and wp.types.is_array(kind):
+                variables = getattr(kind.dtype, "vars", None) or {}
+            if name not in variables:
                 return None
-            kind = cast("dict[str, Any]", variables)[name].type
+            kind = variables[name].type
         return kind
 
     def is_struct(self, path: Path) -> bool:
         return isinstance(getattr(self.type_of(path), "vars", None), dict)
+
+    def is_holder(self, root: tuple[Path, int]) -> bool:
+        """Whether an expression is an element of an array of structs that hold arrays."""
+        kind = self.type_of(root[0])
+        return bool(wp.types.is_array(kind)) and root[1] == kind.ndim and _holds_arrays(kind.dtype)
 
     def is_array(self, path: Path) -> bool:
         kind = self.type_of(path)
         return kind is None or wp.types.is_array(kind)
 
     def note(self, path: Path, usage: Usage) -> None:
+        for length in range(1, len(path)):
+            if wp.types.is_array(self.type_of(path[:length])):
+                self.arrays[path[:length]] = self.arrays.get(path[:length], Usage()) | Usage(load=True)
+        if len(path) > 1 and self.type_of(path) is not None and not self.is_array(path) and not self.is_struct(path):
+            return
         self.arrays[path] = self.arrays.get(path, Usage()) | usage
 
     def line(self, node: ast.AST) -> int:
@@ -214,8 +227,8 @@ class _Walker(ast.NodeVisitor):
         path, indices = root
         kind = self.type_of(path)
         dimensions = getattr(kind, "ndim", 0) if wp.types.is_array(kind) else 0
-        if indices < dimensions or (indices == 0 and self.is_struct(path)):
-            self.alias[name] = path
+        if indices < dimensions or (indices == 0 and self.is_struct(path)) or self.is_holder(root):
+            self.alias[name] = root
         elif name not in self.types:
             self.alias.pop(name, None)
 
@@ -264,7 +277,7 @@ class _Walker(ast.NodeVisitor):
         whole: list[tuple[int, Path]] = []
         for position, argument in enumerate([*node.args, *(k.value for k in node.keywords)]):
             root = self.root(argument)
-            if root is None or (root[1] > 0 and not self.partial(root)):
+            if root is None or (root[1] > 0 and not self.partial(root) and not self.is_holder(root)):
                 self.visit(argument)
             elif self.is_array(root[0]) or self.is_struct(root[0]):
                 whole.append((position, root[0]))
@@ -345,6 +358,14 @@ class _Walker(ast.NodeVisitor):
         except Exception:
             return False
         return isinstance(getattr(found, "vars", None), dict)
+
+
+def _holds_arrays(kind: Any) -> bool:
+    """Whether a type is an array, or a struct with arrays in it."""
+    if wp.types.is_array(kind):
+        return True
+    variables: dict[str, Any] = getattr(kind, "vars", None) or {}
+    return any(_holds_arrays(v.type) for v in variables.values())
 
 
 def _overloads(function: Any) -> Iterable[Any]:

@@ -82,3 +82,12 @@ def captured_pair(rate: np.ndarray) -> float:
     for _ in range(5):
         n = n + rate * n * (1.0 - n)
     return float(((n - 0.6) ** 2).sum())
+
+
+def particle_structs(spring: np.ndarray) -> float:
+    x = np.array([[1.0, 0.2], [-0.5, 0.8], [0.3, -1.1]])
+    v = np.array([[0.0, 0.4], [0.6, 0.1], [-0.2, 0.5]])
+    for _ in range(5):
+        v = v - 0.2 * spring[:, None] * x * (1.0 + (x**2).sum(axis=1, keepdims=True))
+        x = x + 0.2 * v
+    return float((x**2).sum() + 0.5 * (v**2).sum())

@@ -25,3 +25,10 @@ def plant_struct(share: np.ndarray) -> float:
 def late_flag(x: np.ndarray) -> float:
     stretch = np.sqrt(1.0 + np.diff(x) ** 2) - 0.8
     return float(((stretch + stretch**3) ** 2).sum())
+
+
+def held_layers(w1: np.ndarray, b1: np.ndarray, w2: np.ndarray, b2: np.ndarray) -> float:
+    x = np.array([0.5, -1.0, 0.8])
+    for w, b, gain in ((w1, b1, 1.5), (w2, b2, 2.0)):
+        x = gain * np.tanh(w.reshape(3, 3) @ x + b)
+    return float(((x - 0.3) ** 2).sum())

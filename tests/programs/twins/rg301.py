@@ -28,3 +28,12 @@ def captured_step(curvature: np.ndarray) -> float:
     height = np.array([-0.9, -0.4, 0.2, 0.7])
     x = height * (1.0 - 1.5 * np.sin(curvature[0])) + curvature[1] * height**3
     return float((x**2).sum())
+
+
+def lamps_in_array(power: np.ndarray, at: np.ndarray, width: np.ndarray) -> float:
+    rng = np.random.default_rng(41)
+    for _ in range(3):
+        rng.uniform(0.2, 0.8), rng.uniform(0.0, 1.0, 2), rng.uniform(0.3, 0.9)
+    points = rng.uniform(0.0, 1.0, (6, 2)).astype(np.float32)
+    square = ((points[:, None] - at.reshape(3, 2)) ** 2).sum(axis=2)
+    return float((((2.0 * power * np.exp(-square / width)).sum(axis=1) - 0.5) ** 2).sum())

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrograde.aerosol._device import to_device
 from retrograde.aerosol.grids import SizeGrid, volume_of
+from retrograde.aerosol.particles._process import Bounds
 from retrograde.aerosol.particles._rates import RateLaws
 from retrograde.aerosol.physics import BrownianKernel, TableKernel, TableLoss
 
@@ -38,6 +41,14 @@ class SizeClasses:
     edges: Floats
     pairs: Floats
     losses: Floats
+
+    def on_device(self, device: Any) -> Any:
+        """Edges and bounds as kernels take them."""
+        bounds: Any = Bounds()
+        bounds.edges = to_device(self.edges, device=device)
+        bounds.pairs = to_device(self.pairs, device=device)
+        bounds.losses = to_device(self.losses, device=device)
+        return bounds
 
 
 def size_classes(laws: RateLaws, smallest: float, largest: float, margin: float) -> SizeClasses:

@@ -14,7 +14,6 @@ from retrograde.aerosol._device import (
     Float64Tensor,
     Int32,
     Int32Array,
-    Vec2,
     to_device,
     wp,
 )
@@ -209,22 +208,6 @@ def pair_rate_wp(rates: Rates, box: Int32, volume_a: Float64, volume_b: Float64)
 
 
 @wp.func
-def pair_rate_gradient_wp(rates: Rates, box: Int32, volume_a: Float64, volume_b: Float64) -> Vec2:
-    """Derivatives of the rate constant with respect to both volumes [s^-1]; zero for a table, which has steps."""
-    e = rates.environment_of[box]
-    _k, _f, _s, by_a, by_b, _t, _p = wp.grad(smooth_pair_rate_wp)(
-        rates.kernel,
-        rates.kernel_first,
-        rates.kernel_second,
-        volume_a,
-        volume_b,
-        rates.temperature[e],
-        rates.pressure[e],
-    )
-    return wp.vec2d(by_a, by_b)
-
-
-@wp.func
 def _wall_rate_wp(
     law: Int32,
     p0: Float64,
@@ -276,21 +259,3 @@ def loss_rate_wp(rates: Rates, box: Int32, volume: Float64) -> Float64:
     return rates.dilution[box] + _wall_rate_wp(
         rates.loss, p[0], p[1], p[2], p[3], p[4], volume, rates.temperature[e], rates.pressure[e]
     )
-
-
-@wp.func
-def loss_rate_gradient_wp(rates: Rates, box: Int32, volume: Float64) -> Float64:
-    """Derivative of the loss rate with respect to the particle's volume [s^-1 m^-3]."""
-    e = rates.environment_of[box]
-    p = rates.loss_parameters
-    if rates.loss == LOSS_TABLE:
-        x = wp.log(diameter_wp(volume))
-        i = _table_segment(rates.loss_table, x)
-        if x <= rates.loss_table[0, 0] or x >= rates.loss_table[0, rates.loss_table.shape[1] - 1]:
-            return _ZERO
-        width = rates.loss_table[0, i + 1] - rates.loss_table[0, i]
-        return (rates.loss_table[1, i + 1] - rates.loss_table[1, i]) / (width * wp.float64(3.0) * volume)
-    _l, _a, _b, _c, _d, _f, by_volume, _t, _p = wp.grad(_wall_rate_wp)(
-        rates.loss, p[0], p[1], p[2], p[3], p[4], volume, rates.temperature[e], rates.pressure[e]
-    )
-    return by_volume

@@ -53,6 +53,14 @@ class EventRecord:
         """Events of every box, rejected proposals included, shape [boxes]."""
         return self.ends[-1]
 
+    def highest_slot(self) -> int:
+        """Highest slot that is named, -1 without events."""
+        untyped: Any = self.slots
+        slots = untyped.numpy()
+        used = [row[:count].reshape(-1) for row, count in zip(slots, self.counts, strict=True)]
+        named = np.concatenate(used) if used else slots.reshape(-1)
+        return int(np.maximum(named, ~named).max(initial=-1))
+
     def mergers(self, box: int) -> tuple[NDArray[np.int32], Floats]:
         """Mergers of one box: kept and emptied slots, shape [mergers, 2], and times [s], shape [mergers]."""
         slots, times = self._of(box)
@@ -102,11 +110,6 @@ class EventStore:
     def close_interval(self) -> None:
         """Note how many events there were up to now."""
         self._ends.append(np.array(self.count.numpy(), dtype=np.int32))
-
-    def back_to_last_interval(self) -> None:
-        """Forget the events since the last interval was closed."""
-        before = self._ends[-1] if self._ends else np.zeros(self._boxes, dtype=np.int32)
-        self.count.assign(before)
 
     def record(self) -> EventRecord | None:
         """What was stored; None if nothing was to be."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from retrograde.aerosol._device import WarpArray, new_zeros, to_device, wp
+from retrograde.aerosol._device import new_zeros, to_device, wp
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.particles._classes import SizeClasses, size_classes
-from retrograde.aerosol.particles._process import EXCEEDED, FULL, Bounds, Boxes, arrange, run_process
+from retrograde.aerosol.particles._process import EXCEEDED, FULL, Boxes, arrange, run_process
 from retrograde.aerosol.particles._rates import RateLaws, rates_of
 from retrograde.aerosol.particles.events import EventRecord, EventStore, Record
 from retrograde.aerosol.particles.state import ParticleState
@@ -32,13 +32,15 @@ class ParticleTrajectory:
         times: Times of the states [s], shape [times].
         states: The states; slots keep their particles through a run.
         events: What happened, unless the run was to remember nothing.
-        raised_bounds: How often a rate was found above its bound, and the interval run again.
+        raised_bounds: How often a rate was found above its bound, and all boxes run again.
+        classes: Size classes and bounds of the rates that were proposed at.
     """
 
     times: Floats
     states: tuple[ParticleState, ...]
     events: EventRecord | None
     raised_bounds: int
+    classes: SizeClasses = field(repr=False)
 
     @property
     def final(self) -> ParticleState:
@@ -153,105 +155,94 @@ class _Run:
     def __init__(
         self, simulation: ParticleSimulation, state: ParticleState, seed: int, record: Record, first_box: int
     ) -> None:
-        self.simulation, self.state, self.seed = simulation, state, seed
+        self.simulation, self.state, self.seed, self.record = simulation, state, seed, record
         self.device = state.device
         self.laws = simulation.laws(state.boxes)
         self.rates = rates_of(self.laws, self.device)
-        self.times = np.asarray(simulation.times, dtype=np.float64)
-        # Without sources every event empties a slot; only rejected proposals can be more.
-        self.store = EventStore(state.boxes, state.slots, record, self.device)
-        self.raised = 0
         numbers = np.arange(first_box, first_box + state.boxes, dtype=np.uint64).astype(np.uint32)
         self.boxes = _boxes(state, numbers, self.device)
-        self.classes: SizeClasses | None = None
-        self._arranged_for: ParticleState | None = None
 
     def through(self) -> ParticleTrajectory:
-        states = [self.state]
-        for end in self.times[1:] - self.times[0]:
-            states.append(self._interval(states[-1], float(end)))
-            self.store.close_interval()
-        return ParticleTrajectory(self.times, tuple(states), self.store.record(), self.raised)
-
-    def _interval(self, before: ParticleState, end: float) -> ParticleState:
-        """State at the end of the interval that begins with `before`."""
-        if self.classes is None:
-            self.classes = self._classes(before)
-        if self.classes is None:
-            return before
-        started = self.boxes.draws.numpy().copy(), self.boxes.clock.numpy().copy()
-        exceeded: Any = new_zeros((before.boxes, 3), device=self.device)
+        """Run with bounds that turn out to hold; where one does not, all boxes start again with a larger one."""
+        classes = self._classes()
+        raised = 0
         while True:
-            masses: Any = wp.clone(before.masses, requires_grad=False)
-            self.boxes.masses = masses
-            bounds = self._bounds(self.classes)
-            self._start(bounds, before)
-            self._advance(bounds, end, exceeded)
-            status = self.boxes.status.numpy()
-            if not (status == int(EXCEEDED)).any():
-                self._arranged_for = ParticleState(masses, before.density, before.volume)
-                return self._arranged_for
-            self._raise(status == int(EXCEEDED), exceeded.numpy())
-            self._arranged_for = None
-            self.boxes.draws.assign(started[0])
-            self.boxes.clock.assign(started[1])
-            self.store.back_to_last_interval()
+            try:
+                return self._attempt(classes, raised)
+            except _BoundExceededError as error:
+                raised += 1
+                self._raise(classes, error.boxes, error.exceeded)
 
-    def _classes(self, state: ParticleState) -> SizeClasses | None:
-        sizes = state.particle_volumes()
-        if not (sizes > 0.0).any():
-            return None
-        smallest, largest = float(sizes[sizes > 0.0].min()), float(sizes.sum(axis=1).max())
-        classes = size_classes(self.laws, smallest, largest, self.simulation.margin)
-        count = len(classes.edges) - 1
-        self.boxes.stops = wp.zeros((state.boxes, count + 1), dtype=wp.int32, device=self.device)
-        self.boxes.rows = new_zeros((state.boxes, count), device=self.device)
-        return classes
-
-    def _bounds(self, classes: SizeClasses) -> Any:
-        bounds: Any = Bounds()
-        bounds.edges = to_device(classes.edges, device=self.device)
-        bounds.pairs = to_device(classes.pairs, device=self.device)
-        bounds.losses = to_device(classes.losses, device=self.device)
-        return bounds
-
-    def _start(self, bounds: Any, state: ParticleState) -> None:
-        """Make the boxes ready to go on: sorted into classes, unless they still are."""
-        if state is self._arranged_for:
-            self.boxes.status.fill_(int(FULL))
-            return
+    def _attempt(self, classes: SizeClasses, raised: int) -> ParticleTrajectory:
+        # Without sources every event empties a slot; only rejected proposals can be more.
+        store = EventStore(self.state.boxes, self.state.slots, self.record, self.device)
+        bounds = classes.on_device(self.device)
+        masses: Any = wp.clone(self.state.masses, requires_grad=False)
+        self.boxes.masses = masses
+        self.boxes.clock.zero_()
+        self.boxes.draws.zero_()
         inputs = [self.boxes, bounds, self.rates]
         wp.launch(arrange, self.state.boxes, inputs, device=self.device, record_tape=False)
+        states = [self.state]
+        times = np.asarray(self.simulation.times, dtype=np.float64)
+        for end in times[1:] - times[0]:
+            self._advance(bounds, store, float(end))
+            store.close_interval()
+            kept = masses if end == times[-1] - times[0] else wp.clone(masses)
+            states.append(ParticleState(kept, self.state.density, self.state.volume))
+        return ParticleTrajectory(times, tuple(states), store.record(), raised, classes)
 
-    def _advance(self, bounds: Any, end: float, exceeded: WarpArray) -> None:
+    def _classes(self) -> SizeClasses:
+        """Classes from the smallest particle to all that a box holds."""
+        sizes = self.state.particle_volumes()
+        some = sizes[sizes > 0.0]
+        smallest, largest = (float(some.min()), float(sizes.sum(axis=1).max())) if some.size else (1.0, 1.0)
+        classes = size_classes(self.laws, smallest, largest, self.simulation.margin)
+        count = len(classes.edges) - 1
+        self.boxes.stops = wp.zeros((self.state.boxes, count + 1), dtype=wp.int32, device=self.device)
+        self.boxes.rows = new_zeros((self.state.boxes, count), device=self.device)
+        return classes
+
+    def _advance(self, bounds: Any, store: EventStore, end: float) -> None:
         """Go on to `end`, with a larger store as often as one is full."""
+        exceeded: Any = new_zeros((self.state.boxes, 3), device=self.device)
+        self.boxes.status.fill_(int(FULL))
         while True:
             inputs = [
                 self.boxes,
                 bounds,
                 self.rates,
-                self.store.device_struct(),
+                store.device_struct(),
                 wp.uint64(self.seed),
                 wp.float64(end),
                 exceeded,
             ]
             wp.launch(run_process, self.state.boxes, inputs, device=self.device, record_tape=False)
-            if not (self.boxes.status.numpy() == int(FULL)).any():
+            status = self.boxes.status.numpy()
+            if (status == int(EXCEEDED)).any():
+                raise _BoundExceededError(status == int(EXCEEDED), exceeded.numpy())
+            if not (status == int(FULL)).any():
                 return
-            self.store.grow()
+            store.grow()
 
-    def _raise(self, boxes: NDArray[np.bool_], exceeded: Floats) -> None:
+    def _raise(self, classes: SizeClasses, boxes: NDArray[np.bool_], exceeded: Floats) -> None:
         """Raise the bounds that rates were found above."""
-        assert self.classes is not None
-        self.raised += 1
         for box in np.flatnonzero(boxes):
             environment = int(self.laws.environment_of[box])
             a, b, rate = int(exceeded[box, 0]), int(exceeded[box, 1]), float(exceeded[box, 2]) * _RAISED
             if b < 0:
-                self.classes.losses[environment, a] = max(self.classes.losses[environment, a], rate)
+                classes.losses[environment, a] = max(classes.losses[environment, a], rate)
             else:
-                rate = max(self.classes.pairs[environment, a, b], rate)
-                self.classes.pairs[environment, a, b] = self.classes.pairs[environment, b, a] = rate
+                rate = max(classes.pairs[environment, a, b], rate)
+                classes.pairs[environment, a, b] = classes.pairs[environment, b, a] = rate
+
+
+class _BoundExceededError(Exception):
+    """A rate above its bound was met."""
+
+    def __init__(self, boxes: NDArray[np.bool_], exceeded: Floats) -> None:
+        self.boxes, self.exceeded = boxes, exceeded.copy()
+        super().__init__("a rate is above its bound")
 
 
 def _boxes(state: ParticleState, numbers: NDArray[np.uint32], device: Any) -> Any:

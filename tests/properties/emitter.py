@@ -187,6 +187,8 @@ class _Writer:
     def setup(self) -> list[str]:
         lines = [f"start_{b.name} = {self.literal(b)}" for b in self.program.parameters]
         lines += self.allocations("program")
+        if self.program.kept_tapes:
+            lines += [f"{name} = wp.Tape()" for name in self.tapes]
         names = [b.name for b in self.program.parameters]
         match self.rule:
             case "momentum":
@@ -226,6 +228,7 @@ class _Writer:
     def allocation(self, buffer: ir.Buffer) -> str:
         dtype = self.dtype(buffer.width)
         flag = ", requires_grad=True" if buffer.requires_grad and not buffer.late_flag and buffer.width else ""
+        flag += ", retain_grad=True" if flag and buffer.retain else ""
         if buffer.role == "parameter":
             made = f"wp.array(start_{buffer.name}, dtype={dtype}{flag})"
         elif buffer.values:
@@ -274,7 +277,7 @@ class _Writer:
     def statement(self, statement: ir.Statement) -> list[str]:
         match statement:
             case ir.Tape(name, body):
-                lines = [f"{name} = wp.Tape()", f"with {name}:"]
+                lines = [f"with {name}:"] if self.program.kept_tapes else [f"{name} = wp.Tape()", f"with {name}:"]
                 return lines + [_INDENT + line for o in body for line in self.operation(o)]
             case ir.Backward():
                 return [self.backward(statement)]
@@ -340,7 +343,9 @@ class _Writer:
         return _marked(f"{backward.tape}.backward(grads={{{backward.loss}: {seed}}})", backward.mark)
 
     def report(self) -> str:
-        if self.program.mean:
+        if self.program.reported:
+            losses = f"{self.program.reported}.numpy()[0]"
+        elif self.program.mean:
             losses = " + ".join(f"{b.name}.numpy().mean()" for b in self.program.losses)
         else:
             losses = " + ".join(f"{b.name}.numpy()[0]" for b in self.program.losses)

@@ -67,14 +67,18 @@ class Interpreter:
 
     def _run(self, memory: Memory) -> complex:
         objective = 0.0 + 0.0j
+        counted: set[str] = set()
         for statement in self.program.statements:
             if isinstance(statement, ir.Tape):
                 for operation in statement.body:
                     execute(self.program, memory, operation)
             elif isinstance(statement, ir.Launch | ir.Copy | ir.Fill):
                 execute(self.program, memory, statement)
-            elif isinstance(statement, ir.Backward):
+            elif isinstance(statement, ir.Backward) and statement.loss not in counted:
                 values = memory[statement.loss]
+                counted.add(statement.loss)
+                if self.program.reported:
+                    values = memory[self.program.reported]
                 objective += complex(values.mean() if self.program.mean else values.sum())
         return objective
 

@@ -151,6 +151,7 @@ class Buffer:
         values: What it starts with, flat; empty means zeros.
         scope: Whether it is allocated once or anew in every iteration.
         late_flag: The flag is set by an assignment after the allocation, and after a struct took the array.
+        retain: It is allocated with `retain_grad`.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Buffer:
     requires_grad: bool = True
     scope: Literal["program", "iteration"] = "iteration"
     late_flag: bool = False
+    retain: bool = False
     mark: str = ""
 
 
@@ -292,6 +294,8 @@ class Program:
         mean: The objective is the mean of the loss elements, not their sum.
         rebuilt: Parameters are rebuilt from NumPy in every iteration.
         guarded: The whole lies in a `main` function behind a guard.
+        kept_tapes: Tapes are made once, before the iterations.
+        reported: The buffer that holds the objective, where it is not the losses.
     """
 
     precision: Literal["float32", "float64"]
@@ -304,6 +308,8 @@ class Program:
     mean: bool = False
     rebuilt: bool = False
     guarded: bool = False
+    kept_tapes: bool = False
+    reported: str = ""
     notes: tuple[str, ...] = field(default=())
 
     def buffer(self, name: str) -> Buffer:

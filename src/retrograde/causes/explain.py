@@ -7,6 +7,7 @@ without them. What no proven fault accounts for is reported as unexplained.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ from retrograde.gradients.lives import fresh_gradient
 from retrograde.gradients.sweep import IDEAL
 
 Float = npt.NDArray[np.float64]
+_ENOUGH = 0.05
 _DOCS = "https://nvidia.github.io/warp/stable/user_guide/differentiability.html"
 
 
@@ -190,6 +192,11 @@ def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float, reac
         return []
     joint = _joint(judgement, proven)
     whole = max(gap(joint, seeded), 1e-300)
+    enough = [p for p in proven if gap(_joint(judgement, [p]), joint) <= _ENOUGH * whole]
+    if len(enough) > 1:
+        first, *others = enough
+        alternatives = tuple(_named(p.suspect) for p in others)
+        return [replace(_finding(first.suspect, reached), alternatives=alternatives)]
     kept: list[Finding] = []
     for p in proven:
         others = [q for q in proven if q is not p]
@@ -199,6 +206,15 @@ def _report(judgement: Judgement, proven: Sequence[_Proven], seeded: Float, reac
             share = _share(p.effect, whole)
         kept.append(_finding(p.suspect, share * reached))
     return kept
+
+
+def _named(suspect: Suspect) -> str:
+    """A suspect in a few words: its code, name and place."""
+    cause = find_cause(suspect.code)
+    assert cause is not None
+    file, line = place(suspect.site)
+    where = "" if file is None else f" at {os.path.basename(file)}:{line}"
+    return f"{cause.code} {cause.name}{where}"
 
 
 def _finding(suspect: Suspect, explains: float) -> Finding:

@@ -23,8 +23,8 @@ CAUSE = Cause(
     ),
     why=(
         "`backward()` adds to `.grad`. Without `tape.zero()` (or `x.grad.zero_()`) between iterations the optimizer "
-        "follows the running sum of all gradients so far. A second `backward()` on one tape likewise starts from the "
-        "seeds that the first one left."
+        "follows the running sum of all gradients so far. Gradients left in buffers between parameter and loss are "
+        "passed on again."
     ),
     fix="Call `tape.zero()` after each step (or zero the gradient buffer before backward).",
     example_wrong="""
@@ -83,16 +83,15 @@ def _own(judgement: Judgement) -> list[Suspect]:
 
 
 def _others(judgement: Judgement) -> list[Suspect]:
-    """Gradients that lay in buffers of intermediates and of losses."""
+    """Gradients of earlier iterations that lay in buffers of intermediates and of losses."""
     case = judgement.case
     own = case.life.ref.gradient
-    held = [o for o in case.life.backwards if o.backward and any(e.low != own for e in o.backward.leftovers)]
-    if not held:
+    operation = case.life.backwards[0]
+    if operation.backward is None or not any(e.low != own for e in operation.backward.leftovers):
         return []
-    operation = held[0]
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(leftovers=True)
+        return policy.without(leftovers=policy.leftovers | {operation.index})
 
     site: CallSite = operation.site if operation.site.file else NOWHERE
     return [
@@ -104,7 +103,7 @@ def _others(judgement: Judgement) -> list[Suspect]:
                 "Gradients of an earlier backward were still in buffers of this tape (a loss, or arrays between) when "
                 "this one began, and were propagated again."
             ),
-            fix="Zero the tape between the two backward calls, or add the losses into one array and run backward once.",
+            fix="Call tape.zero() after the update, before the next backward.",
             array=None,
             route="buffers between parameter and loss",
             switch_off=switch_off,

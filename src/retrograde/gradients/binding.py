@@ -26,6 +26,7 @@ from retrograde.trace.warp_api import types, wp
 
 Contents = Callable[[int, Path, ArrayRef], Memory]
 Blind = Callable[[ArrayRef, bool], bool]
+_RETAIN = 1
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,13 @@ class _Holders:
     Args:
         shadow: Where the gradients of the arrays held lie, if anywhere.
         blind: Arrays that have none.
+        kept: Identities of array objects whose adjoint a store passes on but does not consume.
     """
 
-    def __init__(self, shadow: Memory | None, blind: Blind) -> None:
+    def __init__(self, shadow: Memory | None, blind: Blind, kept: frozenset[int] = frozenset()) -> None:
         self.shadow = shadow
         self.blind = blind
+        self.kept = kept
         self._copies: list[tuple[ArrayRef, Memory, Memory]] = []
 
     def pointer(self, ref: ArrayRef, contents: Callable[[ArrayRef], Memory]) -> int:
@@ -65,6 +68,10 @@ class _Holders:
         own.write(ref.extent, data)
         self._copies.append((ref, own, memory))
         return own.pointer(ref.device, ref.pointer)
+
+    def flags(self, ref: ArrayRef) -> int:
+        """Warp's flags for an array."""
+        return _RETAIN if id(ref.array) in self.kept else 0
 
     def give_back(self) -> None:
         """Take over what the launch wrote to the copies, but for where they point."""
@@ -107,6 +114,7 @@ def run_adjoint(
     contents: Contents,
     shadow: Memory,
     blind: Blind | None = None,
+    kept: frozenset[int] = frozenset(),
     kernel: Any = None,
     extra: Mapping[int, Argument] | None = None,
 ) -> None:
@@ -117,6 +125,7 @@ def run_adjoint(
         contents: Which copy of memory an array's contents come from.
         shadow: Adjoints, one for each address.
         blind: Arrays that have no adjoint; told whether the array came in a struct.
+        kept: Identities of array objects whose adjoint a store does not consume.
         kernel: Another kernel with the same arguments in place of the recorded one.
         extra: Replacements of arguments by position.
     """
@@ -129,7 +138,7 @@ def run_adjoint(
         else:
             arguments.append(argument)
     labels = [a.label for a in kernel.adj.args]
-    holders = _Holders(shadow, hidden)
+    holders = _Holders(shadow, hidden, kept)
     inputs = [
         _forward(a, contents, i, label, holders) for i, (a, label) in enumerate(zip(arguments, labels, strict=True))
     ]
@@ -161,6 +170,7 @@ def _forward(argument: Argument, contents: Contents, position: int, label: str, 
             whole = (label, *path)
             member.data = holders.pointer(ref, lambda ref, whole=whole: contents(position, whole, ref))
             member.grad = _shadow_pointer(ref, holders.shadow, holders.blind, in_struct=True)
+            member.flags = holders.flags(ref)
         return _Packed(structure)
     return argument
 
@@ -189,7 +199,7 @@ def _array(ref: ArrayRef, contents: Callable[[ArrayRef], Memory], holders: _Hold
     pointer = holders.pointer(ref, contents)
     gradient = _shadow_pointer(ref, holders.shadow, holders.blind)
     if not ref.indices:
-        return _descriptor(ref, pointer, gradient)
+        return _descriptor(ref, pointer, gradient, holders.flags(ref))
     dtype = ref.array.data.dtype
     layout: dict[str, Any] = {"shape": ref.shape, "strides": ref.strides, "dtype": dtype, "device": ref.device}
     base = wp.array(ptr=pointer, **layout)
@@ -198,5 +208,6 @@ def _array(ref: ArrayRef, contents: Callable[[ArrayRef], Memory], holders: _Hold
     return wp.indexedarray(base, list(ref.array.indices)[: len(ref.shape)])
 
 
-def _descriptor(ref: ArrayRef, data: int, gradient: int) -> Any:
-    return types.array_t(data=data, grad=gradient, ndim=len(ref.shape), shape=ref.shape, strides=ref.strides, flags=0)
+def _descriptor(ref: ArrayRef, data: int, gradient: int, flags: int = 0) -> Any:
+    layout = {"ndim": len(ref.shape), "shape": ref.shape, "strides": ref.strides}
+    return types.array_t(data=data, grad=gradient, flags=flags, **layout)

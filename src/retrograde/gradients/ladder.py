@@ -13,6 +13,7 @@ from retrograde.gradients.differences import scale_of
 from retrograde.gradients.launch_test import rewritten_paths, treatment_of
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
+from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
 from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
 from retrograde.gradients.window import Window
@@ -46,8 +47,10 @@ class Case:
     def sweep(self, policy: Policy = IDEAL, used_seeds: bool = False) -> Float:
         """The gradient with some properties of the ideal switched off."""
         seeds = self.objective.used if used_seeds else self.objective.seeds
+        seeds += self.objective.repeats if policy.repeats else ()
         target = (Target(self.life.ref, self.life.first.index),)
-        sweep = Sweep(self.window, seeds, self.treatments)
+        window = self.window if not policy.again else self._window_of(policy.again)
+        sweep = Sweep(window, seeds, self.treatments, begin=self.window.first)
         if policy.tapes is None:
             return sweep.run(target, policy)[0]
         total = np.zeros(self.life.ref.full_shape)
@@ -57,6 +60,11 @@ class Case:
                 alone = Sweep(self.window, (seed,), self.treatments)
                 total += alone.run(target, policy.without(tapes=frozenset({tape})))[0]
         return total
+
+    def _window_of(self, tapes: frozenset[int]) -> Window:
+        """The window, from the first operation of some tapes on."""
+        first = next((o.index for o in self.recording.operations if o.tape in tapes), self.window.first)
+        return replace(self.window, first=min(first, self.window.first))
 
     def ladder(self) -> Ladder:
         """The rungs, for the report."""
@@ -95,6 +103,7 @@ def open_case(recording: Recording, life: Life, objective: Objective, rng: np.ra
     window = Window(recording, life.first.index, life.last, life.ref)
     start = window.contents_before(life.first.index)
     treatments = find_treatments(window, rng)
+    objective = before_resets(window, objective)
     case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0))
     return _with_ideal(case)
 

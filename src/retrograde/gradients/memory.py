@@ -27,10 +27,12 @@ class Memory:
 
     Args:
         blocks: Disjoint ranges, sorted.
+        joined: Ranges that have no place of their own: each lies where another range of its length begins.
     """
 
-    def __init__(self, blocks: Iterable[Extent]) -> None:
+    def __init__(self, blocks: Iterable[Extent], joined: Iterable[tuple[Extent, int]] = ()) -> None:
         self.blocks = tuple(sorted(blocks))
+        self._joined = tuple(joined)
         self._starts = {device: self._of(device) for device in {b.device for b in self.blocks}}
         self._buffers: dict[Extent, Any] = {}
         self._bases: dict[Extent, int] = {}
@@ -55,8 +57,20 @@ class Memory:
 
     # -- addresses ---------------------------------------------------------------------------------
 
+    def _place(self, device: str, address: int) -> int:
+        """Where an address lies that may be in a joined range."""
+        for extent, low in self._joined:
+            if extent.device == device and extent.low <= address < extent.high:
+                return low + address - extent.low
+        return address
+
+    def _moved(self, extent: Extent) -> Extent:
+        shift = self._place(extent.device, extent.low) - extent.low if self._joined else 0
+        return Extent(extent.device, extent.low + shift, extent.high + shift) if shift else extent
+
     def block_of(self, device: str, address: int) -> Extent | None:
         """The block that holds an address."""
+        address = self._place(device, address)
         lows, blocks = self._starts.get(device, ([], []))
         position = bisect_right(lows, address) - 1
         if position < 0 or address >= blocks[position].high:
@@ -66,7 +80,7 @@ class Memory:
     def pointer(self, device: str, address: int) -> int:
         """Where an address of the program lies in this copy, 0 where it does not."""
         block = self.block_of(device, address)
-        return 0 if block is None else self._bases[block] + address - block.low
+        return 0 if block is None else self._bases[block] + self._place(device, address) - block.low
 
     def here(self, extent: Extent) -> Extent | None:
         """A range of the program as a range of this copy."""
@@ -76,7 +90,7 @@ class Memory:
     def covers(self, extent: Extent) -> bool:
         """Whether a range lies within one block."""
         block = self.block_of(extent.device, extent.low)
-        return block is not None and block.contains(extent)
+        return block is not None and block.contains(self._moved(extent))
 
     # -- bytes -------------------------------------------------------------------------------------
 
@@ -105,7 +119,7 @@ class Memory:
     def write(self, extent: Extent, data: Bytes) -> None:
         """Write the bytes of a range; parts outside the blocks are left out."""
         block = self.block_of(extent.device, extent.low)
-        if block is not None and block.contains(extent):
+        if block is not None and block.contains(self._moved(extent)):
             here = self.here(extent)
             assert here is not None
             write_bytes(here, data)

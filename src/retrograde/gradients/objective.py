@@ -26,6 +26,7 @@ class Objective:
         used: What the program's own backward passes were seeded with.
         terms: The same as `seeds`, for re-executions.
         description: In words.
+        repeats: Losses that a backward pass began with once more, unchanged: the program counted them twice.
         reported: The expression that decided the weights, where the program's seeds differ from it.
         value: Its value in the program's own run; None where it was not seen.
     """
@@ -36,6 +37,7 @@ class Objective:
     description: str
     reported: Reduction | None = None
     value: float | None = None
+    repeats: tuple[SeedTerm, ...] = ()
 
 
 def objective_of(recording: Recording, life: Life, only: str | None = None) -> Objective:
@@ -50,6 +52,7 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
     used: list[SeedTerm] = []
     terms: list[Term] = []
     words: list[str] = []
+    repeats: list[SeedTerm] = []
     reported: Reduction | None = None
     values: list[float | None] = []
     for operation in life.backwards:
@@ -59,7 +62,10 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
             name = recording.name(call.loss)
             if only is not None and name != only and len(life.backwards) > 1:
                 continue
-            term = SeedTerm(operation.index, call.loss, np.ones(call.loss.full_shape))
+            term = SeedTerm(operation.index, call.loss, np.ones(call.loss.full_shape), operation.index)
+            if _is_repeat(recording, life, operation):
+                repeats.append(term)
+                continue
             seeds.append(term)
             used.append(term)
             terms.append(Term(operation.ordinal))
@@ -69,12 +75,32 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
             chosen, found = _weights(recording, operation, call)
             reported = reported or found
             values.append(_rescaled(call, chosen))
-            seeds += [SeedTerm(operation.index, s.ref, w) for s, w in zip(call.seeds, chosen, strict=True)]
-            used += [SeedTerm(operation.index, s.ref, s.values()) for s in call.seeds]
+            index = operation.index
+            seeds += [SeedTerm(index, s.ref, w, index) for s, w in zip(call.seeds, chosen, strict=True)]
+            used += [SeedTerm(index, s.ref, s.values(), index) for s in call.seeds]
             terms.append(Term(operation.ordinal, tuple(chosen)))
             words += [found.source if found else f"seeds . {recording.name(s.ref)}" for s in call.seeds]
     total = None if not values or None in values else float(sum(v for v in values if v is not None))
-    return Objective(tuple(seeds), tuple(used), tuple(terms), " + ".join(dict.fromkeys(words)), reported, total)
+    description = " + ".join(dict.fromkeys(words))
+    return Objective(tuple(seeds), tuple(used), tuple(terms), description, reported, total, tuple(repeats))
+
+
+def _is_repeat(recording: Recording, life: Life, operation: Operation) -> bool:
+    """Whether a backward pass begins from a loss that an earlier one of this life began with, unchanged meanwhile."""
+    call = operation.backward
+    assert call is not None
+    assert call.loss is not None
+    extent = call.loss.extent
+    earlier = [
+        o
+        for o in life.backwards
+        if o.index < operation.index and o.tape == operation.tape
+        if o.backward is not None and o.backward.loss is not None and o.backward.loss.extent == extent
+    ]
+    if not earlier:
+        return False
+    between = recording.operations[earlier[-1].index + 1 : operation.index]
+    return not any(a.usage.writes and a.ref.extent.overlaps(extent) for o in between for a in o.accesses)
 
 
 def _rescaled(call: BackwardCall, chosen: list[Float]) -> float | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.binding import run_adjoint
 from retrograde.gradients.callbacks import run_callback
+from retrograde.gradients.copies import CopyAdjoint, adjoint_of_copy
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
@@ -65,11 +66,19 @@ class Policy:
         blind: Array objects that have no adjoint: identity, and whether it concerns the array in structs.
         uncleared: Call sites of fills that do not end the adjoint of what they overwrite.
         tapes: The only tapes whose operations take part, beside those off any tape; None for all.
-        leftovers: Whether gradients found in other buffers than the targets' before backward are kept.
+        leftovers: Backward passes that start from the gradients found in other buffers than the targets'.
+        repeats: Whether backward passes from a loss that an earlier one began with already count once more.
         plain_adjoint: Operation indices of launches whose own adjoint is used although a better one is known.
         skipped: Call sites of operations left out.
         unrecorded: Call sites of operations left out where no tape recorded them.
         disabled: Kernels built without a backward pass that get none, by key.
+        kept: Array objects whose adjoint is passed on by a store but stays where it is (`retain_grad`).
+        joined: Memory whose adjoint lies where that of other memory lies (arrays that share one gradient buffer).
+        replacing: Call sites of copies whose adjoint replaces that of the source instead of adding to it.
+        late: Operations before which the objective is read that is yet seeded only where backward began.
+        again: Tapes whose operations from before the window are run backward once more after it.
+        cuts: Operations before which the adjoint of some memory is lost.
+        lent: Pairs of launches: the second one's adjoint is run on the contents that the first one saw.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -77,11 +86,19 @@ class Policy:
     blind: frozenset[tuple[int, bool]] = frozenset()
     uncleared: frozenset[Key] = frozenset()
     tapes: frozenset[int] | None = None
-    leftovers: bool = False
+    leftovers: frozenset[int] = frozenset()
+    repeats: bool = False
     plain_adjoint: frozenset[str] = frozenset()
     skipped: frozenset[Key] = frozenset()
     unrecorded: frozenset[Key] = frozenset()
     disabled: frozenset[str] = frozenset()
+    kept: frozenset[int] = frozenset()
+    joined: frozenset[tuple[Extent, int]] = frozenset()
+    replacing: frozenset[Key] = frozenset()
+    late: frozenset[int] = frozenset()
+    again: frozenset[int] = frozenset()
+    cuts: frozenset[tuple[int, Extent]] = frozenset()
+    lent: frozenset[tuple[int, int]] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -96,14 +113,17 @@ class SeedTerm:
     """A part of the objective: weights on an array's elements when a backward pass begins.
 
     Attributes:
-        index: Operation at which the array is read.
+        index: Operation just before which the array is read.
         ref: The array.
         weights: Its weights, in the array's full shape.
+        backward: The backward pass that the program itself seeded with it; its index unless something else
+            overwrote the array in between.
     """
 
     index: int
     ref: ArrayRef
     weights: Float
+    backward: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +141,23 @@ class Sweep:
         window: The operations.
         seeds: The objective.
         treatments: How launches' adjoints are to be run, by operation index.
+        begin: Index of the operation at which the sweep ends; the window's first if None. What lies before it is
+            there for `Policy.again`.
     """
 
-    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...], treatments: Mapping[int, Treatment]) -> None:
+    def __init__(
+        self,
+        window: Window,
+        seeds: tuple[SeedTerm, ...],
+        treatments: Mapping[int, Treatment],
+        begin: int | None = None,
+    ) -> None:
         self.window = window
         self.seeds = seeds
         self.treatments = treatments
+        self.begin = window.first if begin is None else begin
         self._plain = Treatment()
+        self._seen: dict[int, dict[Path, Float]] = {}
 
     def run(self, targets: tuple[Target, ...], policy: Policy = IDEAL) -> tuple[Float, ...]:
         """Gradients of the objective with respect to the targets.
@@ -135,20 +165,63 @@ class Sweep:
         With `policy.tapes` set, the sweep follows these tapes only; for the gradient of several
         backward passes that know nothing of each other, run it once a tape and add.
         """
+        shadow = Memory(self.window.blocks, policy.joined)
+        found = self._sweep(shadow, targets, policy)
+        if not policy.again:
+            return found
+        more = self._once_more(targets, policy)
+        return tuple(a + b for a, b in zip(found, more, strict=True))
+
+    def _sweep(self, shadow: Memory, targets: tuple[Target, ...], policy: Policy) -> tuple[Float, ...]:
         truth = self.window.contents_at_end()
         stale = truth if not policy.stale else self.window.contents_at_end()
-        shadow = Memory(self.window.blocks)
         found: dict[int, Float] = {}
         for operation in reversed(self.window.operations):
-            self._seed(operation, shadow, policy, targets)
+            if operation.index < self.begin:
+                break
+            for index, extent in policy.cuts:
+                if index == operation.index:
+                    shadow.write(extent, np.zeros(extent.size, dtype=np.uint8))
             if self._takes_part(operation, policy):
                 self._adjoint(operation, truth, stale, shadow, policy)
             else:
                 self._roll_back(operation, truth, stale, policy)
+            self._seed(operation, shadow, policy, targets)
             for position, target in enumerate(targets):
                 if target.index == operation.index:
                     found[position] = shadow.values(target.ref)
         return tuple(found.get(i, np.zeros(t.ref.full_shape)) for i, t in enumerate(targets))
+
+    def _once_more(self, targets: tuple[Target, ...], policy: Policy) -> tuple[Float, ...]:
+        """What earlier operations of tapes that were entered again add: run as a tape does, on present contents.
+
+        No clear comes in between, for a tape records none.
+        """
+        unheard = frozenset(
+            o.site.key for o in self.window.operations if o.kind in (Kind.FILL, Kind.HOST_WRITE) and o.tape is None
+        )
+        shadow = Memory(self.window.blocks, policy.joined)
+        self._sweep(shadow, targets, policy.without(uncleared=policy.uncleared | unheard))
+        for target in targets:
+            end_of_life(target.ref, shadow)
+        present = self.window.contents_at_end()
+
+        def as_it_is(position: int, path: Path, ref: ArrayRef) -> Memory:
+            return present
+
+        for operation in reversed(self.window.operations):
+            if operation.index >= self.begin or operation.tape not in policy.again:
+                continue
+            call = operation.call
+            function = self.window.recording.callbacks.get(operation.index)
+            if isinstance(call, LaunchCall):
+                if self._takes_part(operation, policy):
+                    run_adjoint(call, as_it_is, shadow, kept=policy.kept)
+            elif isinstance(call, CopyCall):
+                adjoint_of_copy(call, shadow, self._copy_adjoint(operation, call, policy))
+            elif function is not None:
+                run_callback(function, (a.ref for a in operation.accesses), present, shadow)
+        return tuple(shadow.values(t.ref) for t in targets)
 
     # -- one operation -----------------------------------------------------------------------------
 
@@ -172,11 +245,14 @@ class Sweep:
         )
 
     def _seed(self, operation: Operation, shadow: Memory, policy: Policy, targets: tuple[Target, ...]) -> None:
-        if operation.backward is not None and policy.leftovers:
+        kept = operation.index in policy.leftovers
+        if operation.backward is not None and (kept or operation.tape in policy.again):
             own = [e for t in targets if (e := t.ref.gradient_extent) is not None]
+            if not kept:
+                own += [e for a in self._accessed(operation.tape) if (e := a.gradient_extent) is not None]
             self._leave(operation.backward.leftovers, operation, shadow, own)
         for term in self.seeds:
-            if term.index == operation.index:
+            if (term.backward if term.index in policy.late else term.index) == operation.index:
                 shadow.set_values(term.ref, shadow.values(term.ref) + term.weights)
 
     def _leave(
@@ -195,6 +271,10 @@ class Sweep:
             for leaf in ref.leaves:
                 if shadow.covers(leaf.extent):
                     shadow.set_values(leaf, shadow.values(leaf) + gradient_values(leftovers[extent], leaf, extent))
+
+    def _accessed(self, tape: int | None) -> list[ArrayRef]:
+        """Arrays that a tape uses from the beginning of the sweep on."""
+        return [a.ref for o in self.window.operations if o.index >= self.begin and o.tape == tape for a in o.accesses]
 
     def _taped_refs(self, tape: int | None) -> list[ArrayRef]:
         return [a.ref for o in self.window.operations if o.tape == tape for a in o.accesses]
@@ -216,10 +296,17 @@ class Sweep:
             run_callback(function, refs, truth, shadow)
         self._roll_back(operation, truth, stale, policy)
         if isinstance(call, CopyCall):
-            adjoint_of_copy(call, shadow, policy)
+            adjoint_of_copy(call, shadow, self._copy_adjoint(operation, call, policy))
         elif operation.kind in (Kind.FILL, Kind.HOST_WRITE) and operation.site.key not in policy.uncleared:
             for access in operation.accesses:
                 end_of_life(access.ref, shadow)
+
+    def _copy_adjoint(self, operation: Operation, call: CopyCall, policy: Policy) -> CopyAdjoint:
+        return CopyAdjoint(
+            blind=any((id(ref.array), False) in policy.blind for ref in (call.destination, call.source)),
+            kept=id(call.destination.array) in policy.kept,
+            replaces=operation.site.key in policy.replacing,
+        )
 
     def _launch(
         self, operation: Operation, call: LaunchCall, truth: Memory, stale: Memory, shadow: Memory, policy: Policy
@@ -244,8 +331,29 @@ class Sweep:
         def blind(ref: ArrayRef, in_struct: bool) -> bool:
             return (id(ref.array), in_struct) in policy.blind
 
-        run_adjoint(call, contents, shadow, blind if policy.blind else None)
+        lenders = {borrower: lender for lender, borrower in policy.lent}
+        seen = self._seen.get(lenders.get(operation.index, -1))
+        lent = None if seen is None else self._lent(operation, seen, stale)
+        if any(lender == operation.index for lender in lenders.values()):
+            self._seen[operation.index] = {
+                a.path: contents(a.position, a.path, a.ref).values(a.ref) for a in operation.accesses
+            }
+
+        def seen_elsewhere(position: int, path: Path, ref: ArrayRef) -> Memory:
+            return contents(position, path, ref) if lent is None else lent
+
+        run_adjoint(call, seen_elsewhere, shadow, blind if policy.blind else None, policy.kept)
         self._roll_back(operation, truth, stale, policy)
+
+    def _lent(self, operation: Operation, seen: Mapping[Path, Float], contents: Memory) -> Memory:
+        """Contents for one launch with what another launch of the same kernel saw."""
+        lent = Memory(self.window.blocks)
+        lent.copy_from(contents)
+        for access in operation.accesses:
+            values = seen.get(access.path)
+            if values is not None and values.shape == access.ref.full_shape:
+                lent.set_values(access.ref, values)
+        return lent
 
     def _moment(self, operation: Operation, extent: Extent, treatment: Treatment) -> Moment:
         for access in operation.accesses:
@@ -259,39 +367,6 @@ def end_of_life(ref: ArrayRef, shadow: Memory) -> None:
     for leaf in ref.leaves:
         if shadow.covers(leaf.extent):
             shadow.set_values(leaf, np.zeros(leaf.full_shape))
-
-
-def adjoint_of_copy(call: CopyCall, shadow: Memory, policy: Policy = IDEAL) -> None:
-    """Move the destination's adjoint to the source."""
-    for to, of in zip(call.destination.leaves, call.source.leaves, strict=False):
-        _adjoint_of_copy(call, to, of, shadow, policy)
-
-
-def _adjoint_of_copy(call: CopyCall, to: ArrayRef, of: ArrayRef, shadow: Memory, policy: Policy) -> None:
-    incoming = shadow.values(to)
-    whole = call.count == to.array.size == of.array.size
-    if whole:
-        moved = incoming.reshape(of.full_shape) if incoming.shape != of.full_shape else incoming
-        shadow.set_values(to, np.zeros(to.full_shape))
-        if not _is_blind(call, policy):
-            shadow.set_values(of, shadow.values(of) + moved)
-        return
-    width = int(np.prod(to.inner, dtype=np.int64))
-    first, last = call.destination_offset * width, (call.destination_offset + call.count) * width
-    flat = incoming.reshape(-1)
-    moved = flat[first:last].copy()
-    flat[first:last] = 0.0
-    shadow.set_values(to, flat.reshape(to.full_shape))
-    if _is_blind(call, policy):
-        return
-    outgoing = shadow.values(of).reshape(-1)
-    start = call.source_offset * width
-    outgoing[start : start + moved.size] += moved
-    shadow.set_values(of, outgoing.reshape(of.full_shape))
-
-
-def _is_blind(call: CopyCall, policy: Policy) -> bool:
-    return any((id(ref.array), False) in policy.blind for ref in (call.destination, call.source))
 
 
 def gradient_values(data: Bytes, ref: ArrayRef, extent: Extent | None = None) -> Float:

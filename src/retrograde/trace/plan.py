@@ -45,10 +45,12 @@ class Term:
     Attributes:
         ordinal: Ordinal of the call at which it is read.
         weights: Weights on the elements of each seeded array; empty for a scalar loss.
+        slot: Where the array is read before another call than a backward pass: its index among the call's accesses.
     """
 
     ordinal: int
     weights: tuple[Float, ...] = ()
+    slot: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

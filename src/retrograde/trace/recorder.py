@@ -139,6 +139,8 @@ class Recorder:
                 self.on_boundary(self)
         if self.plan is not None:
             self._inject(pending)
+            if kind is not Kind.BACKWARD:
+                self._read_before(pending)
             return pending
         for access in pending.accesses:
             self._learn(access.ref, frame)
@@ -494,6 +496,19 @@ class Recorder:
             else:
                 self.finish(Outcome(self._values, "the backward pass got other seeds than when it was recorded"))
         self._finish_if_last(pending.ordinal)
+
+    def _read_before(self, pending: Pending) -> None:
+        """Read the parts of the objective that a call is about to replace."""
+        assert self.plan is not None
+        mine = [t for t in self.plan.terms if t.ordinal == pending.ordinal and t.slot is not None]
+        for term in mine:
+            assert term.slot is not None
+            if term.slot >= len(pending.accesses):
+                self.finish(Outcome(self._values, "the program took another path than when it was recorded"))
+                return
+            self._add(pending.ordinal, float(np.vdot(term.weights[0], read_values(pending.accesses[term.slot].ref))))
+        if mine:
+            self._finish_if_last(pending.ordinal)
 
     def _add(self, ordinal: int, value: float) -> None:
         self._values[ordinal] = self._values.get(ordinal, 0.0) + value

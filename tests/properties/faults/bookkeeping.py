@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from tests.properties import ir
-from tests.properties.faults.edits import with_statement
+from tests.properties.faults.edits import with_buffer, with_statement
 
 
 def not_cleared(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
@@ -50,6 +50,41 @@ def cleared_early(program: ir.Program, _: np.random.Generator) -> Iterator[tuple
             "step after the clear",
             replace(program, statements=(*others[:update], clear, late, *others[update + 1 :])),
         )
+
+
+def counted_twice(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG304: an array that is written again keeps its gradient, or backward runs from one loss twice."""
+    for buffer in program.buffers:
+        if buffer.role == "work" and buffer.requires_grad and (buffer.rows == 2 or buffer.name.startswith("force")):
+            yield "retain_grad", with_buffer(program, replace(buffer, retain=True, mark="RG304"))
+    for index, statement in enumerate(program.statements):
+        if isinstance(statement, ir.Backward) and statement.weight == 1.0:
+            again = replace(statement, mark="RG304")
+            yield "backward twice", with_statement(program, index, statement, again)
+
+
+def tape_kept(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG310: the tapes are made once and never reset."""
+    statements = tuple(replace(s, mark="RG310") if isinstance(s, ir.Backward) else s for s in program.statements)
+    yield "tapes made once", replace(program, statements=statements, kept_tapes=True)
+
+
+def reset_on_tape(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG308: a kernel at the end of the tape keeps the loss elsewhere, and resets it."""
+    if len(program.losses) != 1 or program.losses[0].length != 1:
+        return
+    (number,) = [k for k, s in enumerate(program.statements) if isinstance(s, ir.Tape)]
+    tape = program.statements[number]
+    assert isinstance(tape, ir.Tape)
+    body = (ir.Store("kept", ir.Load("loss", "zero")), ir.Store("loss", ir.Const(0.0)))
+    kernel = ir.Kernel("note", (ir.Arg("loss"), ir.Arg("kept")), body)
+    launch = ir.Launch("note", (ir.Ref(program.losses[0].name), ir.Ref("kept")), 1, mark="RG308")
+    changed = with_statement(program, number, replace(tape, body=(*tape.body, launch)))
+    buffers = (*program.buffers, ir.Buffer("kept", 1))
+    yield (
+        "kept and reset",
+        replace(changed, buffers=buffers, kernels=(*program.kernels, kernel), reported="kept"),
+    )
 
 
 def wrong_seed(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:

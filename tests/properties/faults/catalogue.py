@@ -13,8 +13,11 @@ import numpy as np
 from tests.properties import ir
 from tests.properties.faults.bookkeeping import (
     cleared_early,
+    counted_twice,
     not_cleared,
     read_early,
+    reset_on_tape,
+    tape_kept,
     truncated,
     unrecorded_clear,
     wrong_seed,
@@ -95,9 +98,12 @@ FAULTS: dict[str, Fault] = {
     "RG301": Fault(Wishes(persistent=True, fresh=True), not_cleared),
     "RG302": Fault(Wishes(persistent=True, fresh=True, host_update=True), read_early),
     "RG303": Fault(Wishes(), cleared_early),
+    "RG304": Fault(Wishes(persistent=True), counted_twice),
     "RG305": Fault(Wishes(mean=True), wrong_seed),
     "RG307": Fault(Wishes(single_tape=True), truncated),
+    "RG308": Fault(Wishes(single_tape=True), reset_on_tape),
     "RG309": Fault(Wishes(scratch=True), unrecorded_clear),
+    "RG310": Fault(Wishes(persistent=True), tape_kept),
     "RG410": Fault(Wishes(), wrong_adjoint),
 }
 """The causes that can be planted."""

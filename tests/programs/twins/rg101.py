@@ -91,3 +91,32 @@ def particle_structs(spring: np.ndarray) -> float:
         v = v - 0.2 * spring[:, None] * x * (1.0 + (x**2).sum(axis=1, keepdims=True))
         x = x + 0.2 * v
     return float((x**2).sum() + 0.5 * (v**2).sum())
+
+
+def nested_structs(mass: np.ndarray) -> float:
+    x, v = np.array([[1.0, 0.0], [0.2, -0.9]]), np.array([[0.0, 0.8], [0.9, 0.1]])
+    for _ in range(6):
+        v = v - 0.3 * x * (mass / (0.2 + (x**2).sum(axis=1)) ** 1.5)[:, None]
+        x = x + 0.3 * v
+    return float(((x - 0.5) ** 2).sum())
+
+
+def closures(w: np.ndarray) -> float:
+    z = w * np.array([0.5, 1.4, -0.8])
+    h = 2.0 * z / (1.0 + z * z)
+    return float(((0.7 * np.log1p(np.exp(w * h))) ** 2).sum())
+
+
+def tiled_layers(w: np.ndarray) -> float:
+    rng = np.random.default_rng(46)
+    rng.normal(0.0, 0.5, (4, 4))
+    x, w = rng.normal(0.0, 0.8, (4, 4)), w.reshape(4, 4)
+    return float((np.sin(w @ np.sin(w @ x)) ** 2).sum())
+
+
+def columns(rate: np.ndarray) -> float:
+    column, total = np.array([0.4, 0.9, 0.6]), 0.0
+    for _ in range(3):
+        column = column * np.exp(rate * column)
+        total += float((column**2).sum())
+    return total

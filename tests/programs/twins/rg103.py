@@ -33,3 +33,12 @@ def normalised_view(w: np.ndarray) -> float:
 
 def blanked_mask(photons: np.ndarray) -> float:
     return float(((np.array([1.0, 0.5, 2.0, 1.5]) * photons**2 - 1.0) ** 2).sum())
+
+
+def shared_with_numpy(gain: np.ndarray, light: np.ndarray) -> float:
+    return float(((np.tanh(gain * light) - 0.5) ** 2).sum())
+
+
+def indexed_clear(gain: np.ndarray) -> float:
+    field = np.array([0.9, 0.3, -0.7, 1.1, 0.6])
+    return float(((gain * field**2 + np.cos(gain)) ** 2).sum())

@@ -32,3 +32,9 @@ def held_layers(w1: np.ndarray, b1: np.ndarray, w2: np.ndarray, b2: np.ndarray) 
     for w, b, gain in ((w1, b1, 1.5), (w2, b2, 2.0)):
         x = gain * np.tanh(w.reshape(3, 3) @ x + b)
     return float(((x - 0.3) ** 2).sum())
+
+
+def made_at_run_time(c: np.ndarray) -> float:
+    x = np.array([-0.8, -0.1, 0.4, 0.9])
+    line, cubic = np.sin(np.polyval(c[:2], x)), np.sin(np.polyval(c, x))
+    return float(((line + cubic**2 - 0.5) ** 2).sum())

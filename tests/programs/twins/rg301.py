@@ -37,3 +37,24 @@ def lamps_in_array(power: np.ndarray, at: np.ndarray, width: np.ndarray) -> floa
     points = rng.uniform(0.0, 1.0, (6, 2)).astype(np.float32)
     square = ((points[:, None] - at.reshape(3, 2)) ** 2).sum(axis=2)
     return float((((2.0 * power * np.exp(-square / width)).sum(axis=1) - 0.5) ** 2).sum())
+
+
+def quaternions(rotation: np.ndarray, shear: np.ndarray) -> float:
+    rng = np.random.default_rng(43)
+    rng.normal(0.0, 1.0, (2, 4)), rng.normal(0.0, 0.2, (2, 3, 3))
+    bone, goal = rng.normal(0.0, 1.0, (2, 3)), rng.normal(0.0, 1.0, (2, 3))
+    total = 0.0
+    for q, m, b, g in zip(rotation.reshape(2, 4), shear.reshape(2, 3, 3), bone, goal, strict=True):
+        q, v = q / np.linalg.norm(q), m @ b
+        turned = v + 2.0 * np.cross(q[:3], np.cross(q[:3], v) + q[3] * v)
+        total += ((turned - g) ** 2).sum()
+    return float(total)
+
+
+def generic_kernels(single: np.ndarray, double: np.ndarray) -> float:
+    x = np.array([0.5, -0.7, 1.1])
+    return float(sum(((np.sin(a * x) + a) ** 2).sum() for a in (single, double)))
+
+
+def half_precision(w: np.ndarray) -> float:
+    return float(((np.sin(w * np.array([0.5, -0.75, 1.25, -1.5])) + w - 0.5) ** 2).sum())

@@ -12,8 +12,8 @@ from tests.aerosol.formats.aim_text import Export
 from tests.aerosol.formats.test_observations import full
 
 from retrograde.aerosol.formats import FormatError, read
+from retrograde.aerosol.formats import _netcdf as netcdf_module
 from retrograde.aerosol.formats import _text as text_module
-from retrograde.aerosol.formats import spectra as spectra_module
 
 AIM = {row: Export(by_row=row, delimiter=";" if row else ",").text().encode() for row in (True, False)}
 
@@ -69,12 +69,12 @@ def test_large_files_are_refused_before_they_are_read_whole(tmp_path, monkeypatc
 
 def test_datasets_that_claim_to_be_huge_are_refused(tmp_path, monkeypatch):
     full().dataset().to_netcdf(tmp_path / "scans.nc", engine="h5netcdf")
-    monkeypatch.setattr(spectra_module, "LARGEST_DATA", 30)
+    monkeypatch.setattr(netcdf_module, "LARGEST_DATA", 30)
     with pytest.raises(FormatError, match="more than the 30 that are read"):
         read(tmp_path / "scans.nc")
     huge = xr.Dataset(coords={"time": np.zeros(10)})
     huge.to_netcdf(tmp_path / "huge.nc", engine="h5netcdf")
-    monkeypatch.setattr("retrograde.aerosol.formats.reading.LARGEST_DATA", 9)
+    monkeypatch.setattr(netcdf_module, "LARGEST_DATA", 9)
     with pytest.raises(FormatError, match="time: more than"):
         read(tmp_path / "huge.nc")
 

@@ -11,6 +11,7 @@ from retrograde.aerosol.formats.particula import (
     sectional_from_particula,
     sectional_to_particula,
 )
+from retrograde.aerosol.formats.partmc import PartMCState, read_partmc, write_partmc
 from retrograde.aerosol.formats.reading import read
 from retrograde.aerosol.formats.units import SpectrumKind
 
@@ -18,6 +19,7 @@ __all__ = [
     "FormatError",
     "InstrumentSpectrum",
     "Observations",
+    "PartMCState",
     "SpectrumKind",
     "environment_from_particula",
     "environment_from_xarray",
@@ -26,10 +28,12 @@ __all__ = [
     "from_pandas",
     "from_xarray",
     "read",
+    "read_partmc",
     "sectional_from_particula",
     "sectional_to_particula",
     "series_to_xarray",
     "to_instrument",
     "to_pandas",
     "to_xarray",
+    "write_partmc",
 ]

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import h5netcdf
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from retrograde.aerosol.formats._aim_sheet import key_line
+from retrograde.aerosol.formats._netcdf import head_of, is_netcdf, opened
 from retrograde.aerosol.formats._text import LARGEST_TEXT, decode
 from retrograde.aerosol.formats.aim import read_aim
 from retrograde.aerosol.formats.errors import FormatError
 from retrograde.aerosol.formats.observations import Observations
-from retrograde.aerosol.formats.spectra import LARGEST_DATA, from_spectra
+from retrograde.aerosol.formats.spectra import from_spectra
 from retrograde.aerosol.formats.stated import Stated
 from retrograde.aerosol.formats.table import from_frame, read_table
 from retrograde.aerosol.formats.units import SpectrumKind
-
-_ENGINES: dict[bytes, Literal["h5netcdf", "scipy"]] = {b"\x89HDF\r\n\x1a\n": "h5netcdf", b"CDF": "scipy"}
 
 
 def read(
@@ -58,12 +52,10 @@ def read(
     if isinstance(source, pd.DataFrame):
         return from_frame(source, stated)
     path = Path(source)
-    head = _bytes(path, 8)
-    for mark, engine in _ENGINES.items():
-        if head.startswith(mark):
-            with _dataset(path, engine) as dataset:
-                return from_spectra(dataset, path, stated)
-    lines = decode(path, _bytes(path, LARGEST_TEXT + 1)).splitlines()
+    if is_netcdf(head_of(path)):
+        with opened(path) as dataset:
+            return from_spectra(dataset, path, stated)
+    lines = decode(path, head_of(path, LARGEST_TEXT + 1)).splitlines()
     key = key_line(lines)
     try:
         return read_table(path, lines, stated) if key is None else read_aim(path, lines, key, stated)
@@ -71,41 +63,3 @@ def read(
         raise
     except ValueError as error:
         raise FormatError(path, None, None, str(error)) from error
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    try:
-        if not path.is_file():
-            raise FormatError(path, None, None, "no such file" if not path.exists() else "this is no file")
-        with path.open("rb") as stream:
-            return stream.read(most)
-    except (OSError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(path, None, None, f"the file cannot be opened: {error}") from error
-
-
-@contextmanager
-def _dataset(path: Path, engine: Any) -> Generator[xr.Dataset]:
-    """The opened dataset; whatever the libraries raise on a damaged file becomes a `FormatError`."""
-    untyped: Any = xr
-    try:
-        if engine == "h5netcdf":
-            _check_coordinates(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with untyped.open_dataset(path, engine=engine, decode_timedelta=False) as dataset:
-                yield dataset
-    except FormatError:
-        raise
-    except Exception as error:
-        raise FormatError(path, None, None, f"the file is damaged or no NetCDF: {error}") from error
-
-
-def _check_coordinates(path: Path) -> None:
-    """Refuse a file whose coordinates, which xarray reads at once, claim to be huge."""
-    untyped: Any = h5netcdf
-    with untyped.File(path, "r") as file:
-        for name, variable in file.variables.items():
-            if len(variable.shape) < 2 and np.prod(variable.shape, dtype=np.float64) > LARGEST_DATA:
-                raise FormatError(path, None, None, f"{name}: more than the {LARGEST_DATA} values that are read")

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from retrograde.aerosol.formats._assembly import check_total, note_negative, time_order
+from retrograde.aerosol.formats._netcdf import check_size
 from retrograde.aerosol.formats._values import PRESSURES, in_unit, kelvin
 from retrograde.aerosol.formats.dataset import NUMBER_NAME
 from retrograde.aerosol.formats.errors import FormatError
@@ -21,9 +22,6 @@ from retrograde.aerosol.grids import SizeGrid
 
 Floats = NDArray[np.float64]
 Times = NDArray[np.datetime64]
-
-LARGEST_DATA = 2**26
-"""Most values that a variable may have to be read."""
 
 _LOG10 = re.compile(r"d[nw][ _/]*d[ _]*log(10)?[ _]*d", re.IGNORECASE)
 _LN = re.compile(r"d[nw][ _/]*d[ _]*ln[ _]*d", re.IGNORECASE)
@@ -45,7 +43,7 @@ def from_spectra(dataset: xr.Dataset, path: Path | None, stated: Stated) -> Obse
     try:
         if {"number_concentration", "channel_time", "diameter_bounds"} <= set(dataset.variables):
             for name in dataset.variables:
-                _check_size(dataset[name])
+                check_size(dataset[name])
             return Observations.from_dataset(dataset)
         name = _variable(dataset, stated)
         return _observations(dataset, name, path, stated)
@@ -69,6 +67,8 @@ def _variable(dataset: xr.Dataset, stated: Stated) -> str:
         return chosen[0]
     if chosen:
         raise ValueError(f"several numbers by time and diameter: {', '.join(chosen)}; give one as variable")
+    if "aero_particle_mass" in dataset.variables:
+        raise ValueError("particles of PartMC, not scans of an instrument; read_partmc reads them")
     others = [f"{n} [{v.attrs['units']}]" for n, v in dataset.data_vars.items() if v.ndim and _unit(v) not in ("", "1")]
     listed = f"; it holds {', '.join(others[:6])}{', ...' if len(others) > 6 else ''}" if others else ""
     raise ValueError(f"no size distribution: no number concentration over time and diameter{listed}")
@@ -86,7 +86,7 @@ def _observations(dataset: xr.Dataset, name: str, path: Path | None, stated: Sta
     time, diameter = _time(array), _diameter(array)
     if time is None or diameter is None:
         raise ValueError(f"{name}: no coordinates of time and diameter")
-    _check_size(array)
+    check_size(array)
     values = np.asarray(array.transpose(time, diameter).values, dtype=np.float64)
     notes: list[str] = []
     diameters, edges, rising = _bins(dataset, diameter, notes)
@@ -187,7 +187,7 @@ def _quality(
         quality = dataset[name]
         if time not in quality.dims or not set(quality.dims) <= {time, diameter}:
             continue
-        _check_size(quality)
+        check_size(quality)
         codes = np.asarray(quality.broadcast_like(array).transpose(time, diameter).values, dtype=np.float64)
         bits = np.where(codes > 0.0, codes, 0.0).astype(np.int64)
         for position, assessment, description in _bits(quality):
@@ -266,8 +266,3 @@ def _known(factor: Any, unit: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_size(array: xr.DataArray) -> None:
-    if array.size > LARGEST_DATA:
-        raise ValueError(f"{array.name}: {array.size} values are more than the {LARGEST_DATA} that are read")

@@ -6,7 +6,7 @@ import os
 import runpy
 import sys
 
-import warp as wp
+from retrograde.stock.child import turn_tracker_on
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     path = sys.argv[1]
     sys.argv = [path]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    wp.config.verify_autograd_array_access = True
+    turn_tracker_on()
     runpy.run_path(path, run_name="__main__")
 
 

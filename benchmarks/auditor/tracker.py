@@ -23,8 +23,9 @@ if __package__ in (None, ""):
 
 from benchmarks.auditor.processes import ROOT, run
 
+from retrograde.stock.words import overwrite_warnings
+
 _TIMED = 10
-_WARNING = "has already been read from in a previous launch"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def examine(subject: Subject, folder: Path, timed: bool) -> Outcome:
             run(way)
         output.unlink(missing_ok=True)
     plain, tracker, audit = run([subject.path]), run(tracked), run(audited)
-    lines = (tracker.stdout + tracker.stderr).count(_WARNING)
+    lines = len(overwrite_warnings(tracker.stdout + tracker.stderr))
     verdict = json.loads(output.read_text(encoding="utf-8"))["verdict"] if output.exists() else "none"
     seconds = (plain.seconds, tracker.seconds, audit.seconds) if timed else None
     return Outcome(subject, lines > 0, lines, verdict == "wrong", seconds)

@@ -15,6 +15,7 @@ from retrograde.cli.accepting import accepted_codes
 from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
+from retrograde.cli.stock import ask_stock
 from retrograde.cli.supervise import LIMIT, Interrupted, supervise
 from retrograde.gradients.other import OtherGradientsError, read_others
 from retrograde.report.comparison import compare
@@ -133,7 +134,9 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
     callback=_against,
     help="Compare with another implementation's gradients: arrays named as the parameters, NAME@N in iteration N.",
 )
-@click.option("--stock", is_flag=True, hidden=True, callback=_refuse)
+@click.option(
+    "--stock", is_flag=True, help="Ask Warp's own overwrite tracker and gradcheck_tape too, in runs of their own."
+)
 @click.option("--evidence", hidden=True, callback=_refuse)
 @click.option("-m", "module", metavar="MODULE", help="Audit a module, as `python -m` runs it.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [-- ARGS]...")
@@ -148,6 +151,7 @@ def audit(
     accept: tuple[str, ...],
     baseline: Baseline | None,
     against: str | None,
+    stock: bool,
     module: str | None,
     program: tuple[str, ...],
     **_later: object,
@@ -160,12 +164,15 @@ def audit(
     _check_writable(output)
     request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed, accept, against)
     to_stdout = output is None and "json" in formats
+    progress = Progress(Console(stderr=True))
     try:
         result = supervise(
             request,
             stdout=_STDERR if to_stdout else None,
-            progress=Progress(Console(stderr=True)),
+            progress=progress,
         )
+        if stock:
+            result = replace(result, stock=ask_stock(request, progress))
     except Interrupted as error:
         return INTERRUPTED + error.signal
     if baseline is not None:

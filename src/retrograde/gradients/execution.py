@@ -14,6 +14,7 @@ import ctypes
 import io
 import os
 import pickle
+import platform
 import select
 import shutil
 import signal
@@ -204,6 +205,8 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
 
 def refuse_programs(finish: Callable[[Outcome], None]) -> None:
     """End a re-execution that starts another program: what that does could not be undone."""
+    # Warp asks for it when it initialises, and Python starts a program to find it, once.
+    platform.processor()
 
     def refuse(*args: Any, **kwargs: Any) -> None:
         finish(Outcome(failure="the program starts other programs"))
@@ -271,18 +274,23 @@ def _detach(descriptor: int) -> None:
 def _redirect_writes(scratch: str) -> None:
     """Files that a re-execution opens for writing are copies of its own; nothing is removed or renamed.
 
-    Warp's kernel cache is left alone: it is shared on purpose.
+    Warp's kernel cache is left alone: it is shared on purpose. Where it lies is known once Warp has initialised,
+    which a program started anew may not have done yet.
     """
+    # Temporary files are private too; and to look for a place for them would write to one, under a lock.
+    tempfile.tempdir = scratch
     original: Any = io.open
     overlay: dict[str, str] = {}
-    cache = os.path.abspath(wp.config.kernel_cache_dir) if wp.config.kernel_cache_dir else scratch
-    shared = (cache, scratch, os.devnull)
+
+    def is_shared(path: str) -> bool:
+        cache = wp.config.kernel_cache_dir
+        return path.startswith((os.path.abspath(cache) if cache else scratch, scratch, os.devnull))
 
     def private_open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, int):
             return original(file, mode, *args, **kwargs)
         path = os.path.abspath(os.fsdecode(file))
-        if path not in overlay and any(c in mode for c in "wax+") and not path.startswith(shared):
+        if path not in overlay and any(c in mode for c in "wax+") and not is_shared(path):
             overlay[path] = _private_copy(path, mode, scratch)
         return original(overlay.get(path, file), mode, *args, **kwargs)
 
@@ -293,13 +301,13 @@ def _redirect_writes(scratch: str) -> None:
     def private_os_open(path: Any, flags: int, *args: Any, **kwargs: Any) -> int:
         writes = flags & (os.O_WRONLY | os.O_RDWR)
         where = os.path.abspath(os.fsdecode(path))
-        if writes and where not in overlay and not where.startswith(shared):
+        if writes and where not in overlay and not is_shared(where):
             overlay[where] = _private_copy(where, "w" if flags & os.O_TRUNC else "a", scratch)
         return original_os_open(overlay.get(where, path), flags & ~os.O_EXCL, *args, **kwargs)
 
     os.open = private_os_open  # type: ignore[assignment]
     for name in ("remove", "unlink", "rename", "replace", "rmdir", "truncate", "mkdir"):
-        setattr(os, name, _unless_outside(getattr(os, name), shared))
+        setattr(os, name, _unless_outside(getattr(os, name), is_shared))
 
 
 def _private_copy(path: str, mode: str, scratch: str) -> str:
@@ -312,9 +320,9 @@ def _private_copy(path: str, mode: str, scratch: str) -> str:
     return copy
 
 
-def _unless_outside(function: Any, shared: tuple[str, ...]) -> Any:
+def _unless_outside(function: Any, is_shared: Callable[[str], bool]) -> Any:
     def guarded(path: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(path, int) or not os.path.abspath(os.fsdecode(path)).startswith(shared):
+        if isinstance(path, int) or not is_shared(os.path.abspath(os.fsdecode(path))):
             return None
         return function(path, *args, **kwargs)
 

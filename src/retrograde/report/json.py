@@ -20,6 +20,7 @@ from retrograde.report.against import against_document
 from retrograde.report.comparison import comparison_document
 from retrograde.report.measures import RUNGS, norm, reference_error, reference_norm, relative_error, rung
 from retrograde.report.numbers import number, read_number
+from retrograde.report.stock import stock_document
 from retrograde.result import Audit, Loss, Verdict
 
 SCHEMA_VERSION = 1
@@ -65,6 +66,7 @@ def to_document(audit: Audit) -> Document:
         "seconds": number(audit.seconds),
         "overhead": number(audit.overhead),
         **({} if audit.against is None else {"against": against_document(audit.against)}),
+        **({"stock": stock_document(audit.stock)} if audit.stock else {}),
         **({} if audit.comparison is None else {"baseline": comparison_document(audit.comparison)}),
     }
 

@@ -14,6 +14,7 @@ from retrograde.report.against import against_parts
 from retrograde.report.comparison_table import comparison_parts
 from retrograde.report.ladder_table import ladder_table
 from retrograde.report.places import place
+from retrograde.report.stock import stock_parts
 from retrograde.result import Audit, Verdict
 
 _STYLE = {
@@ -65,6 +66,8 @@ def _parts(audit: Audit) -> list[RenderableType]:
         parts += [Text(), Text("accepted, no fault:", "dim"), _finding(finding)]
     if audit.against is not None:
         parts += [Text(), *against_parts(audit.against)]
+    if audit.stock:
+        parts += [Text(), *stock_parts(audit.stock)]
     if audit.comparison is not None:
         parts += [Text(), *comparison_parts(audit.comparison, audit.verdict)]
     parts.append(Text())

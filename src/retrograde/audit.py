@@ -75,6 +75,8 @@ class _Conductor:
         self.observer.install()
         try:
             ending = execute(request)
+            if self.recorder.thread.process != os.getpid():
+                os._exit(ending.status)  # a process that the program forked
             if self.recorder.plan is not None:
                 self.recorder.finish(Outcome(failure="the program ended before its backward pass"))
             self.observer.remove()
@@ -123,8 +125,8 @@ class _Conductor:
             return self._result(Verdict.NOT_RUN, ending.reason, ran)
         if self.recorder.failure is not None:
             return self._result(Verdict.UNDECIDED, f"Recording failed: {self.recorder.failure}", ran)
-        if self.recorder.out_of_reach is not None:
-            return self._result(Verdict.UNDECIDED, self.recorder.out_of_reach, ran)
+        if (obstacle := self.recorder.obstacle()) is not None:
+            return self._result(Verdict.UNDECIDED, obstacle, ran)
         if not any(o.kind is Kind.BACKWARD for o in recording.operations):
             return self._result(Verdict.NOTHING_TO_CHECK, _nothing(recording), ran)
         lives = self._chosen(find_lives(recording))
@@ -220,9 +222,10 @@ def losses_of(recording: Recording, lives: Sequence[Life], only: str | None = No
 
 
 def _nothing(recording: Recording) -> str:
+    elsewhere = " Processes that it starts are not looked into." if "multiprocessing" in sys.modules else ""
     if not any(o.tape is not None for o in recording.operations):
-        return "The program never opens a tape."
-    return "The program opens a tape but never calls backward."
+        return f"The program never opens a tape.{elsewhere}"
+    return f"The program opens a tape but never calls backward.{elsewhere}"
 
 
 def _verdict(

@@ -200,6 +200,7 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
 
     recorder.plan = plan
     recorder.finish = finish
+    recorder.thread.process = os.getpid()
     refuse_programs(finish)
 
 

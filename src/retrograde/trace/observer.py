@@ -8,7 +8,9 @@ one and are not told.
 from __future__ import annotations
 
 import functools
+import os
 import random
+import threading
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ from retrograde.trace.arguments import freeze
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.tapes import TapeState
+from retrograde.trace.threads import ForeignCallError
 from retrograde.trace.warp_api import context, tape, types, wp
 
 Call = Callable[..., Any]
@@ -42,7 +45,7 @@ class Observer:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
-        self._depth = 0
+        self._nesting = threading.local()
         self._saved: list[tuple[Any, str, Any]] = []
         self._launch_arguments: dict[int, tuple[Any, list[Any]]] = {}
         self._captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
@@ -113,21 +116,28 @@ class Observer:
 
     def _tell(self, method: Call, *args: Any, **kwargs: Any) -> Any:
         """Tell the recorder something. A failure of ours ends the recording, never the program."""
-        if self.recorder.failure is not None:
+        if self.recorder.failure is not None or self.recorder.thread.process != os.getpid():
             return None
         try:
             return method(*args, **kwargs)
+        except ForeignCallError:
+            return None
         except Exception as error:
             self.recorder.fail(error)
             return None
 
+    @property
+    def _depth(self) -> int:
+        """How many observed calls the present thread is inside of."""
+        return getattr(self._nesting, "depth", 0)
+
     @contextmanager
     def _inside(self) -> Generator[None]:
-        self._depth += 1
+        self._nesting.depth = self._depth + 1
         try:
             yield
         finally:
-            self._depth -= 1
+            self._nesting.depth -= 1
 
     def _observe(
         self, begin: Callable[[], Any], run: Callable[[], Any], finish: Callable[[Any], None] | None = None

@@ -34,6 +34,7 @@ from retrograde.trace.operations import (
 from retrograde.trace.plan import Outcome, Plan, read_values
 from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
+from retrograde.trace.threads import RecordedThread
 from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
 from retrograde.trace.warp_api import wp
 from retrograde.trace.watches import Watches, is_used_later, locate_write
@@ -87,6 +88,7 @@ class Recorder:
         self.notes: list[str] = []
         self.failure: str | None = None
         self.out_of_reach: str | None = None
+        self.thread = RecordedThread()
         self.ordinal = -1
         self.backwards = 0
         self._gradients: dict[int, Extent] = {}
@@ -128,11 +130,13 @@ class Recorder:
 
     def begin(self, kind: Kind, accesses: Iterable[Access], tape: int | None = None) -> Pending:
         """A call of the program is about to run."""
+        accesses = tuple(accesses)
+        self.thread.admit(a.ref.extent for a in accesses)
         self._notice_host_writes()
         self.ordinal += 1
         frame = user_frame(inspect.currentframe())
         site = self._site if self._site is not None else self.here()
-        pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, tuple(accesses))
+        pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, accesses)
         if self.ordinal == 0 or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
             self._since_backward = False
             if self.plan is None:
@@ -341,11 +345,13 @@ class Recorder:
 
     def enter(self, tape: Any, anew: bool = False) -> None:
         """A tape was opened; where a graph is launched, as if it were another than at the launch before."""
+        self.thread.open_tape()
         self._notice_host_writes()
         self.open_tape = self.tapes.renew(tape) if anew else self.tapes.of(tape)
 
     def leave(self) -> None:
         """The open tape was closed."""
+        self.thread.admit(())
         self._notice_host_writes()
         if self.open_tape is not None:
             self.tapes_closed[self.open_tape] = len(self.operations)
@@ -363,6 +369,7 @@ class Recorder:
 
     def backward(self, tape: TapeState, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
         """A backward pass is about to run."""
+        self.thread.open_tape()
         number = self.tapes.of(tape.tape)
         loss_ref = describe(loss) if loss is not None else None
         pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
@@ -517,6 +524,10 @@ class Recorder:
         assert self.plan is not None
         if ordinal >= self.plan.last:
             self.finish(Outcome(dict(self._values)))
+
+    def obstacle(self) -> str | None:
+        """Why nothing can be said about the program, None where something can."""
+        return self.out_of_reach or self.thread.obstacle(self.operations)
 
     # -- the result --------------------------------------------------------------------------------
 

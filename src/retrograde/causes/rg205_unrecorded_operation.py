@@ -7,6 +7,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import unrecorded, writes_seed
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.segments import carried_by_segments
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
@@ -50,8 +51,9 @@ def find(judgement: Judgement) -> list[Suspect]:
     """Call sites of unrecorded launches and copies that lie between the parameter and a loss."""
     case = judgement.case
     found: dict[Key, Suspect] = {}
+    made_good = carried_by_segments(case)
     for operation in unrecorded(case):
-        if operation.site.key in found or not _is_missed(case, operation):
+        if operation.site.key in found or operation.index in made_good or not _is_missed(case, operation):
             continue
         found[operation.site.key] = _suspect(case, operation)
     return list(found.values())

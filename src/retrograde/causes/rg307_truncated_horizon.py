@@ -6,6 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import backward_tapes, on_other_tapes
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.segments import is_split
 from retrograde.gradients.sweep import Policy
 
 CAUSE = Cause(
@@ -47,7 +48,7 @@ def find(judgement: Judgement) -> list[Suspect]:
     """Tapes on the path that the backward passes leave out."""
     case = judgement.case
     others = on_other_tapes(case)
-    if not others:
+    if not others or is_split(case):
         return []
     tapes = backward_tapes(case)
     last = case.life.backwards[-1]

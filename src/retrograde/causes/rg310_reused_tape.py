@@ -51,12 +51,11 @@ for iteration in range(n):
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Tapes of this life's backward passes that hold what an earlier backward pass went through."""
-    found: list[Suspect] = []
-    for operation in judgement.case.life.backwards:
-        old = _gone_through(judgement, operation)
-        if old and operation.tape is not None:
-            found.append(_suspect(judgement, operation, operation.tape, old))
-    return found[:1]
+    found = [(o, old) for o in judgement.case.life.backwards if (old := _gone_through(judgement, o))]
+    if not found:
+        return []
+    tapes = frozenset(o.tape for o, _ in found if o.tape is not None)
+    return [_suspect(judgement, *found[0], tapes)]
 
 
 def _gone_through(judgement: Judgement, backward: Operation) -> list[Operation]:
@@ -68,13 +67,13 @@ def _gone_through(judgement: Judgement, backward: Operation) -> list[Operation]:
     return [o for o in operations[: earlier + 1] if o.tape == backward.tape and o.kind in (Kind.LAUNCH, Kind.COPY)]
 
 
-def _suspect(judgement: Judgement, backward: Operation, tape: int, old: list[Operation]) -> Suspect:
-    recording = judgement.case.recording
+def _suspect(judgement: Judgement, backward: Operation, old: list[Operation], tapes: frozenset[int]) -> Suspect:
+    recording, tape = judgement.case.recording, backward.tape
     mine = [o for o in judgement.case.window.operations if o.tape == tape and o.kind in (Kind.LAUNCH, Kind.COPY)]
     passes = len([o for o in recording.operations[: backward.index] if o.kind is Kind.BACKWARD and o.tape == tape])
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(again=policy.again | {tape})
+        return policy.without(again=policy.again | tapes)
 
     return Suspect(
         code=CAUSE.code,

@@ -107,7 +107,7 @@ def _owners(recording: Recording) -> list[ArrayRef]:
                 known = by_gradient.get(leaf.gradient)
                 if known is None or known.size < leaf.size:
                     by_gradient[leaf.gradient] = leaf
-    read = {e for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients}
+    read = _read_for_themselves(recording)
     chosen = [ref for ref in by_gradient.values() if _is_read(ref, read) and _is_leaf(recording, ref)]
     if chosen:
         return chosen
@@ -121,6 +121,18 @@ def _is_read(ref: ArrayRef, read: Set[Extent]) -> bool:
     if ref.field:
         return any(e.contains(gradient) for e in read)
     return any(e.low == gradient.low for e in read)
+
+
+def _read_for_themselves(recording: Recording) -> set[Extent]:
+    """Gradient buffers that the program reads, but for what it reads to seed another backward pass with it.
+
+    The line that reads such a gradient may read one more, which nothing is left to be seeded with.
+    """
+    calls = [o.backward for o in recording.operations if o.backward is not None]
+    carried = {s.source for call in calls for s in call.seeds if s.source is not None}
+    readings = [(o.site.key, e) for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients]
+    lines = {key for key, extent in readings if extent in carried}
+    return {extent for key, extent in readings if key not in lines}
 
 
 def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:

@@ -55,6 +55,7 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
     repeats: list[SeedTerm] = []
     reported: Reduction | None = None
     values: list[float | None] = []
+    own = _own_seeds(life)
     for operation in life.backwards:
         call = operation.backward
         assert call is not None
@@ -71,18 +72,29 @@ def objective_of(recording: Recording, life: Life, only: str | None = None) -> O
             terms.append(Term(operation.ordinal))
             words.append(name)
             values.append(call.value)
-        elif call.seeds and not all(s.continued for s in call.seeds):
+        elif any(id(s) in own for s in call.seeds):
             chosen, found = _weights(recording, operation, call)
             reported = reported or found
             values.append(_rescaled(call, chosen))
             index = operation.index
-            seeds += [SeedTerm(index, s.ref, w, index) for s, w in zip(call.seeds, chosen, strict=True)]
-            used += [SeedTerm(index, s.ref, s.values(), index) for s in call.seeds]
-            terms.append(Term(operation.ordinal, tuple(chosen)))
-            words += [found.source if found else f"seeds . {recording.name(s.ref)}" for s in call.seeds]
+            for seed, weights in zip(call.seeds, chosen, strict=True):
+                if id(seed) in own:
+                    seeds.append(SeedTerm(index, seed.ref, weights, index))
+                    used.append(SeedTerm(index, seed.ref, seed.values(), index))
+                    words.append(found.source if found else f"seeds . {recording.name(seed.ref)}")
+            weighted = zip(call.seeds, chosen, strict=True)
+            terms.append(Term(operation.ordinal, tuple(w if id(s) in own else 0.0 * w for s, w in weighted)))
     total = None if not values or None in values else float(sum(v for v in values if v is not None))
     description = " + ".join(dict.fromkeys(words))
     return Objective(tuple(seeds), tuple(used), tuple(terms), description, reported, total, tuple(repeats))
+
+
+def _own_seeds(life: Life) -> set[int]:
+    """Identities of the seeds that are the program's own: not those that carry another pass on, if any are not."""
+    calls = [o.backward for o in life.backwards if o.backward is not None]
+    seeds = [s for call in calls for s in call.seeds]
+    own = {id(s) for s in seeds if not s.continued}
+    return own if own or any(call.loss is not None for call in calls) else {id(s) for s in seeds}
 
 
 def _is_repeat(recording: Recording, life: Life, operation: Operation) -> bool:

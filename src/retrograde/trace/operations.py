@@ -86,13 +86,23 @@ class CopyCall:
 class Seed:
     """An incoming gradient of a backward pass: weights on the elements of an array.
 
-    A continued seed is the gradient that an earlier backward pass left in a buffer: it carries that pass on.
+    Attributes:
+        ref: The array.
+        weights: The weights, packed.
+        explicit: Whether they were handed over, or found in the array's gradient buffer.
+        source: The gradient buffer in which an earlier backward pass had left them; None where they are the
+            program's own.
     """
 
     ref: ArrayRef
     weights: Bytes
     explicit: bool
-    continued: bool = False
+    source: Extent | None = None
+
+    @property
+    def continued(self) -> bool:
+        """Whether it carries an earlier backward pass on."""
+        return self.source is not None
 
     def values(self) -> npt.NDArray[np.float64]:
         """The weights in the full shape of the array."""

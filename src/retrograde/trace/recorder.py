@@ -18,6 +18,7 @@ import numpy as np
 from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
 from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled, root_of
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
+from retrograde.trace.carried import with_sources
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.operations import (
@@ -385,7 +386,7 @@ class Recorder:
             "draws": self._draws is not None and draws != self._draws,
             "tape": number,
             "loss": loss_ref,
-            "seeds": seeds,
+            "seeds": with_sources(seeds, self.operations),
             "leftovers": gradient_contents(tape),
             "before": {e: read_bytes(e) for e in leaves},
             "leaves": leaves,

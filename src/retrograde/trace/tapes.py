@@ -117,7 +117,7 @@ def seeds_of(
         ref, weights = describe(array), describe(gradient)
         if ref is not None and weights is not None:
             continued = weights.pointer in buffers and weights.pointer != ref.gradient
-            seeds.append(Seed(ref, _packed(weights), explicit=True, continued=continued))
+            seeds.append(Seed(ref, _packed(weights), True, weights.extent if continued else None))
     if loss is not None or seeds:
         return tuple(seeds)
     for array in tape_arrays(tape):

@@ -147,6 +147,20 @@ def test_without_voltages_channels_have_the_scans_start_and_no_uncertainty(load)
     assert any("scans' starts" in note for note in observations.notes)
 
 
+def test_one_scan_without_voltage_loses_its_own_channel_times_only(load):
+    export = Export()
+    export.after["Low Voltage (V)"][2] = ""
+    observations, whole = load(export), load(Export())
+    np.testing.assert_array_equal(observations.times[[0, 1, 3]], whole.times[[0, 1, 3]])
+    assert np.all(observations.times[2] == observations.start[2])
+    assert np.isnan(observations.uncertainty).all(axis=1).tolist() == [False, False, True, False]
+    assert any("1 scans lack" in note for note in observations.notes)
+
+
+def test_a_wrongly_decoded_cube_is_still_a_cube(load):
+    check(load(Export().text().replace("³", "Â³")))
+
+
 def test_uncertainty_is_that_of_counts(load):
     """Numbers from counts have 1/sqrt(counts) for relative error, zero counts that of one."""
     observations = load(Export(units="Counts", total=False))

@@ -18,6 +18,8 @@ from retrograde.aerosol.particles import ParticleState
 
 FILE = Path(__file__).parent / "data" / "partmc-2.8-nummass.nc"
 TOTAL, MASS = 1457510797.3256116, 3.932507313118692e-09  # [m^-3], [kg m^-3]
+READ = ["aero_particle_mass", "aero_num_conc", "aero_density", "aero_kappa", "aero_molec_weight", "aero_species"]
+READ += ["temperature", "pressure", "relative_humidity", "time"]
 GRID = SizeGrid.geometric(5e-9, 5e-6, bins_per_decade=24)
 MASSES = np.random.default_rng(6).lognormal(-45.0, 1.0, size=(2, 9, 3))
 MASSES[1, 4:] = 0.0
@@ -88,7 +90,7 @@ def test_the_written_layout_is_partmcs(tmp_path):
 def test_volumes_of_early_versions_are_weights_too(tmp_path):
     """Version 2.1 gave each particle the volume that it was computed for."""
     with xr.open_dataset(FILE) as dataset:
-        old = dataset.assign(aero_comp_vol=1.0 / dataset["aero_num_conc"]).drop_vars("aero_num_conc").load()
+        old = dataset[READ].assign(aero_comp_vol=1.0 / dataset["aero_num_conc"]).drop_vars("aero_num_conc").load()
     old.to_netcdf(tmp_path / "old.nc", engine="h5netcdf")
     assert read_partmc(tmp_path / "old.nc").concentration.sum() == pytest.approx(TOTAL, rel=1e-12)
 
@@ -111,7 +113,7 @@ def test_a_reader_of_scans_points_to_this_one():
 )
 def test_bad_files_are_refused(tmp_path, change, message):
     with xr.open_dataset(FILE) as dataset:
-        change(dataset).to_netcdf(tmp_path / "bad.nc", engine="h5netcdf")
+        change(dataset[READ]).to_netcdf(tmp_path / "bad.nc", engine="h5netcdf")
     with pytest.raises(FormatError, match=message):
         read_partmc(tmp_path / "bad.nc")
 

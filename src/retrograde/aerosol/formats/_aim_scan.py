@@ -61,7 +61,8 @@ def _mobility(quantities: Quantities, diameters: Floats, sample_flow: float | No
     repeats = np.maximum(scans_per_sample, 1.0) - 1.0
     before = 0.5 * repeats[:, np.newaxis] * (ramp.duration + retrace[:, np.newaxis])
     before += np.where(_down_first(quantities), retrace, 0.0)[:, np.newaxis]
-    offsets = np.broadcast_to(inlet_times(diameters, ramp, column) + before, shape)
+    offsets = inlet_times(diameters, ramp, column) + before
+    offsets = np.broadcast_to(np.where(np.isfinite(offsets), offsets, 0.0), shape)
     quantities.notes.append(
         "Channel times are when the air of each size entered the classifier; the way from the inlet is not in them."
     )
@@ -96,12 +97,18 @@ def _ramp(quantities: Quantities) -> Ramp | None:
         quantities.length("mean free path", "reference mean free path"),
         quantities.plain("gas viscosity", "reference gas viscosity"),
     ]
-    known = [values[:, np.newaxis] for values in found if values is not None and np.all(values > 0.0)]
+    known = np.array([np.where(values > 0.0, values, np.nan) for values in found if values is not None])
     if len(known) < len(found):
         return None
-    ramp = Ramp(*known)
-    possible = np.all(ramp.high_voltage > ramp.low_voltage) and np.all(ramp.transit < ramp.duration)
-    return ramp if possible else None
+    _, low, high, duration, transit, _, _ = known
+    usable = np.all(np.isfinite(known), axis=0) & (high > low) & (transit < duration)
+    if not np.any(usable):
+        return None
+    if not np.all(usable):
+        quantities.notes.append(
+            f"{np.sum(~usable)} scans lack what places channels in them; they have the scan's start."
+        )
+    return Ramp(*np.where(usable, known, np.nan)[:, :, np.newaxis])
 
 
 def _column(quantities: Quantities) -> Column | None:

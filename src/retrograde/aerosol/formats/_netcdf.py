@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import h5netcdf
+import h5py
 import numpy as np
 import xarray as xr
 
@@ -69,9 +69,10 @@ def check_size(array: xr.DataArray) -> None:
 
 
 def _check_coordinates(path: Path) -> None:
-    """Refuse a file whose coordinates, which xarray reads at once, claim to be huge."""
-    untyped: Any = h5netcdf
+    """Refuse a file that is damaged at its root, or whose coordinates, which xarray reads at once, claim to be huge."""
+    untyped: Any = h5py
     with untyped.File(path, "r") as file:
-        for name, variable in file.variables.items():
-            if len(variable.shape) < 2 and np.prod(variable.shape, dtype=np.float64) > LARGEST_DATA:
+        for name, item in file.items():
+            shape = getattr(item, "shape", None) or ()
+            if len(shape) < 2 and np.prod(shape, dtype=np.float64) > LARGEST_DATA:
                 raise FormatError(path, None, None, f"{name}: more than the {LARGEST_DATA} values that are read")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 _MISSING = {"", "nan", "na", "n/a", "-", "--", "none", "null", "nat"}
+_WRONGLY_DECODED_CUBE = re.compile(r"cm[^\x00-\x7f]+3?$")
 _NINES = re.compile(r"-9{2,}(\.9*)?0*$")
 _NUMBER = re.compile(r"[-+]?(\d+([.]\d*)?|[.]\d+)([eEdD][-+]?\d+)?$")
 _LABEL = re.compile(r"(?P<name>[^(\[]*?)\s*[(\[](?P<unit>.*)[)\]]\s*$")
@@ -43,7 +44,8 @@ def label(text: str) -> Label:
     """Name and unit of "Sheath Flow (L/min)", "pressure [Pa]" or "Sample #"."""
     match = _LABEL.match(text.strip())
     name, unit = (match["name"], match["unit"]) if match else (text, "")
-    return Label(" ".join(name.lower().split()), unit.strip().replace("³", "3").replace("²", "2"))
+    plain = unit.strip().replace("³", "3").replace("²", "2")
+    return Label(" ".join(name.lower().split()), _WRONGLY_DECODED_CUBE.sub("cm3", plain))
 
 
 def decimal_mark(texts: Iterable[str]) -> str:

@@ -19,8 +19,12 @@ START = 0
 """Purpose of the draws that make initial states."""
 EVENTS = 1
 """Purpose of the draws that propose and accept events."""
-RELAXATION = 2
-"""Purpose of the draws of relaxed programs."""
+NOISE = 2
+"""Purpose of the draws of continuous noise."""
+RELAXATION = 3
+"""Purpose of the draws of relaxed programs: when, and for whom."""
+GUMBEL = 4
+"""Purpose of the draws of relaxed choices."""
 
 _M0 = wp.constant(wp.uint64(0xD2511F53))
 _M1 = wp.constant(wp.uint64(0xCD9E8D57))

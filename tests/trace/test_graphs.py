@@ -133,13 +133,30 @@ def test_a_capture_may_pause() -> None:
     np.testing.assert_allclose(x.numpy(), 0.99**2, rtol=1e-6)
 
 
+def test_a_captured_routine_is_told_of_at_each_launch() -> None:
+    x, sums = (wp.array(np.array([1.0, 2.0, 3.0], dtype=np.float32), device="cpu") for _ in range(2))
+
+    def program() -> None:
+        with wp.ScopedCapture(device="cpu") as capture:
+            wp.utils.array_scan(x, sums, inclusive=True)
+            wp.copy(x, sums)
+        wp.capture_launch(capture.graph)
+        wp.capture_launch(capture.graph)
+
+    recording = record(program)
+    assert [o.kind for o in recording.operations] == [Kind.ROUTINE, Kind.COPY] * 2
+    written = [o.data.view(np.float32) for o in recording.operations if o.kind is Kind.ROUTINE and o.data is not None]
+    np.testing.assert_allclose(written, [[1.0, 3.0, 6.0], [1.0, 4.0, 10.0]])
+
+
 def test_what_is_captured_unseen_runs_too() -> None:
+    unseen_scan = wp.utils.array_scan
     x, sums = (wp.array(np.array([1.0, 2.0, 3.0], dtype=np.float32), device="cpu") for _ in range(2))
 
     def program() -> None:
         with wp.ScopedCapture(device="cpu") as capture:
             wp.launch(descend, dim=3, inputs=[x, x], device="cpu")
-            wp.utils.array_scan(x, sums, inclusive=True)
+            unseen_scan(x, sums, inclusive=True)
             wp.copy(x, sums)
         wp.capture_launch(capture.graph)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import unrecorded, writes_seed
+from retrograde.causes.outside import links_by_site, suspect_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.links import Link, Way
 from retrograde.gradients.segments import carried_by_segments
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
@@ -48,7 +50,7 @@ with tape:
 
 
 def find(judgement: Judgement) -> list[Suspect]:
-    """Call sites of unrecorded launches and copies that lie between the parameter and a loss."""
+    """Call sites of unrecorded launches, copies and routines that lie between the parameter and a loss."""
     case = judgement.case
     found: dict[Key, Suspect] = {}
     made_good = carried_by_segments(case)
@@ -56,7 +58,17 @@ def find(judgement: Judgement) -> list[Suspect]:
         if operation.site.key in found or operation.index in made_good or not _is_missed(case, operation):
             continue
         found[operation.site.key] = _suspect(case, operation)
-    return list(found.values())
+    return [*found.values(), *(_routine(case, link) for link, _ in links_by_site(case, Way.ROUTINE))]
+
+
+def _routine(case: Case, link: Link) -> Suspect:
+    name = case.recording.name(link.operation.accesses[0].ref)
+    message = (
+        f"A library routine computes {name} here. Routines are not recorded and have no adjoint: nothing passes back "
+        f"through it to {case.life.name}."
+    )
+    fix = "Use a kernel of its own, or record the routine's adjoint with `Tape.record_func`."
+    return suspect_of(case, link, CAUSE.code, message, fix, name)
 
 
 def _is_missed(case: Case, operation: Operation) -> bool:

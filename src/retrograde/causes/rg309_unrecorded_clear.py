@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
+from retrograde.causes.outside import is_link
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
@@ -44,7 +45,7 @@ def find(judgement: Judgement) -> list[Suspect]:
     """Unrecorded writes from outside on arrays that have a gradient buffer."""
     found: dict[Key, Suspect] = {}
     for operation in judgement.case.window.operations:
-        if not _is_clear(operation) or operation.site.key in found:
+        if not _is_clear(operation) or operation.site.key in found or is_link(judgement.case, operation):
             continue
         found[operation.site.key] = _suspect(judgement, operation)
     return list(found.values())

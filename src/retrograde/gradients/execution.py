@@ -198,8 +198,7 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
         _send(write, outcome)
         os._exit(0)
 
-    recorder.plan = plan
-    recorder.finish = finish
+    recorder.begin_re_execution(plan, finish)
     recorder.thread.process = os.getpid()
     refuse_programs(finish)
 

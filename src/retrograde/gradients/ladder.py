@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.backward_on import has_adjoint, with_backward
+from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.launch_test import rewritten_paths, treatment_of
+from retrograde.gradients.links import Evaluate, Links, find_links
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
 from retrograde.gradients.resets import before_resets
@@ -20,6 +22,7 @@ from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording
 
 Float = npt.NDArray[np.float64]
+_DIRECTIONS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class Case:
         contents: The parameter's contents when first read.
         ideal: The ideal gradient.
         directions: Measured slopes.
+        links: Values that come back from outside the recorded operations, where these were sought and found.
     """
 
     recording: Recording
@@ -43,6 +47,7 @@ class Case:
     contents: Float
     ideal: Float
     directions: tuple[Direction, ...] = field(default=())
+    links: Links | None = None
 
     def sweep(self, policy: Policy = IDEAL, used_seeds: bool = False) -> Float:
         """The gradient with some properties of the ideal switched off."""
@@ -51,6 +56,10 @@ class Case:
         target = (Target(self.life.ref, self.life.first.index),)
         window = self.window if not policy.again else self._window_of(policy.again)
         sweep = Sweep(window, seeds, self.treatments, begin=self.window.first)
+        if policy.tapes is None and self.links is not None:
+            crossing = Crossing(self.links, policy)
+            recorded = sweep.run(target, policy, crossing)[0]
+            return recorded + crossing.gradient().reshape(recorded.shape)
         if policy.tapes is None:
             return sweep.run(target, policy)[0]
         total = np.zeros(self.life.ref.full_shape)
@@ -106,6 +115,19 @@ def open_case(recording: Recording, life: Life, objective: Objective, rng: np.ra
     objective = before_resets(window, objective)
     case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0))
     return _with_ideal(case)
+
+
+def connect(case: Case, evaluate: Evaluate) -> Case:
+    """Seek links, and sweep again with those that are found.
+
+    Args:
+        case: The case, its directions measured.
+        evaluate: Runs the program again.
+    """
+    directions = [d.vector for d in case.directions[:_DIRECTIONS]]
+    scale = scale_of(case.contents)
+    links = find_links(case.window.operations, case.window.stood_for, case.contents, scale, directions, evaluate)
+    return case if links is None else _with_ideal(replace(case, links=links))
 
 
 def examine_launches(case: Case, rng: np.random.Generator) -> Case:

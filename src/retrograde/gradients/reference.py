@@ -17,6 +17,7 @@ import numpy.typing as npt
 from retrograde.gradients.contrast import most_disputed
 from retrograde.gradients.differences import differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.execution import Snapshots
+from retrograde.gradients.links import Evaluate
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
 from retrograde.gradients.replay import Replay
@@ -54,25 +55,46 @@ class Source:
         return self.evaluations > 0 and self.cost / self.evaluations > _SLOW
 
 
-def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
-    """Values by running the user's own program again; None where that cannot be done."""
+def rerun(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Evaluate | None:
+    """How to run the user's own program again with other contents of a parameter; None where that cannot be done.
+
+    Args:
+        life: The parameter, and where it is first read.
+        objective: What to read.
+        snapshots: Waiting copies of the program.
+        limit: Time allowed for each run [s].
+    """
     run = snapshots.runner(life.first.ordinal)
     if run is None:
         return None
     scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
 
-    def values(contents: Sequence[Float]) -> list[float]:
+    def evaluate(contents: Sequence[Float], watched: frozenset[int] = frozenset()) -> list[Outcome]:
+        strides = life.ref.full_strides
         plans = [
             Plan(
-                (Injection(life.first.ordinal, life.slot, life.offset, life.ref.full_strides, c.astype(scalar)),),
+                (Injection(life.first.ordinal, life.slot, life.offset, strides, c.astype(scalar)),),
                 objective.terms,
+                watched,
             )
             for c in contents
         ]
+        return run(plans, _WORKERS, limit)
+
+    return evaluate
+
+
+def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
+    """Values by running the user's own program again; None where that cannot be done."""
+    evaluate = rerun(life, objective, snapshots, limit)
+    if evaluate is None:
+        return None
+
+    def values(contents: Sequence[Float]) -> list[float]:
         started = time.perf_counter()
-        outcomes: list[Outcome] = run(plans, _WORKERS, limit)
+        outcomes = evaluate(contents, frozenset())
         source.cost += time.perf_counter() - started
-        source.evaluations += len(plans)
+        source.evaluations += len(outcomes)
         for outcome in outcomes:
             source.failure = source.failure or outcome.failure
         return [o.total for o in outcomes]

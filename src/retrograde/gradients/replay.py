@@ -78,8 +78,18 @@ def step_forward(operation: Operation, memory: Memory) -> None:
         _copy(operation.call, memory)
     elif operation.data is not None and operation.kind is Kind.FILL:
         _fill(operation.accesses[0].ref, operation.data, memory)
-    elif operation.data is not None and operation.kind is Kind.HOST_WRITE:
-        memory.write(operation.accesses[0].ref.extent, operation.data)
+    elif operation.data is not None and operation.kind in (Kind.HOST_WRITE, Kind.ROUTINE):
+        _restore(operation, operation.data, memory)
+
+
+def _restore(operation: Operation, data: Bytes, memory: Memory) -> None:
+    """Write what came from outside as it was."""
+    begin = 0
+    for access in operation.accesses:
+        if access.usage.writes:
+            extent = access.ref.extent
+            memory.write(extent, data[begin : begin + extent.size])
+            begin += extent.size
 
 
 def _fill(ref: ArrayRef, element: Bytes, memory: Memory) -> None:

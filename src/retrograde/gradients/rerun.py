@@ -93,7 +93,7 @@ def main() -> None:
         os.write(result, pickle.dumps(outcome))
         os._exit(0)
 
-    recorder.plan, recorder.finish = plan, finish
+    recorder.begin_re_execution(plan, finish)
     detach_from_world(str(folder), keep=(result,))
     refuse_programs(finish)
     Observer(recorder).install()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ from retrograde.gradients.memory import Memory
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
+from retrograde.trace.crossings import FROM_OUTSIDE
 from retrograde.trace.extents import Bytes, Extent
-from retrograde.trace.operations import CopyCall, Kind, LaunchCall, Operation
+from retrograde.trace.operations import CopyCall, LaunchCall, Operation
 from retrograde.trace.usage import Path
 
 Float = npt.NDArray[np.float64]
@@ -79,6 +80,7 @@ class Policy:
         again: Tapes whose operations from before the window are run backward once more after it.
         cuts: Operations before which the adjoint of some memory is lost.
         lent: Pairs of launches: the second one's adjoint is run on the contents that the first one saw.
+        unlinked: Call sites where values that come from outside are constants.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -99,6 +101,7 @@ class Policy:
     again: frozenset[int] = frozenset()
     cuts: frozenset[tuple[int, Extent]] = frozenset()
     lent: frozenset[tuple[int, int]] = frozenset()
+    unlinked: frozenset[Key] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -134,6 +137,18 @@ class Target:
     index: int
 
 
+class Listener(Protocol):
+    """Told of the operations that a sweep goes back through."""
+
+    def before(self, operation: Operation, shadow: Memory) -> None:
+        """The sweep is about to go back through an operation."""
+        ...
+
+    def after(self, operation: Operation, contents: Memory, shadow: Memory) -> None:
+        """The sweep has gone back through an operation; contents are those before it."""
+        ...
+
+
 class Sweep:
     """Sweeps over one window.
 
@@ -159,20 +174,24 @@ class Sweep:
         self._plain = Treatment()
         self._seen: dict[int, dict[Path, Float]] = {}
 
-    def run(self, targets: tuple[Target, ...], policy: Policy = IDEAL) -> tuple[Float, ...]:
+    def run(
+        self, targets: tuple[Target, ...], policy: Policy = IDEAL, listener: Listener | None = None
+    ) -> tuple[Float, ...]:
         """Gradients of the objective with respect to the targets.
 
         With `policy.tapes` set, the sweep follows these tapes only; for the gradient of several
         backward passes that know nothing of each other, run it once a tape and add.
         """
         shadow = Memory(self.window.blocks, policy.joined)
-        found = self._sweep(shadow, targets, policy)
+        found = self._sweep(shadow, targets, policy, listener)
         if not policy.again:
             return found
         more = self._once_more(targets, policy)
         return tuple(a + b for a, b in zip(found, more, strict=True))
 
-    def _sweep(self, shadow: Memory, targets: tuple[Target, ...], policy: Policy) -> tuple[Float, ...]:
+    def _sweep(
+        self, shadow: Memory, targets: tuple[Target, ...], policy: Policy, listener: Listener | None = None
+    ) -> tuple[Float, ...]:
         truth = self.window.contents_at_end()
         stale = truth if not policy.stale else self.window.contents_at_end()
         found: dict[int, Float] = {}
@@ -182,10 +201,14 @@ class Sweep:
             for index, extent in policy.cuts:
                 if index == operation.index:
                     shadow.write(extent, np.zeros(extent.size, dtype=np.uint8))
-            if self._takes_part(operation, policy):
+            if not self._takes_part(operation, policy):
+                self._roll_back(operation, truth, stale, policy)
+            elif listener is None:
                 self._adjoint(operation, truth, stale, shadow, policy)
             else:
-                self._roll_back(operation, truth, stale, policy)
+                listener.before(operation, shadow)
+                self._adjoint(operation, truth, stale, shadow, policy)
+                listener.after(operation, truth, shadow)
             self._seed(operation, shadow, policy, targets)
             for position, target in enumerate(targets):
                 if target.index == operation.index:
@@ -297,9 +320,10 @@ class Sweep:
         self._roll_back(operation, truth, stale, policy)
         if isinstance(call, CopyCall):
             adjoint_of_copy(call, shadow, self._copy_adjoint(operation, call, policy))
-        elif operation.kind in (Kind.FILL, Kind.HOST_WRITE) and operation.site.key not in policy.uncleared:
+        elif operation.kind in FROM_OUTSIDE and operation.site.key not in policy.uncleared:
             for access in operation.accesses:
-                end_of_life(access.ref, shadow)
+                if access.usage.writes:
+                    end_of_life(access.ref, shadow)
 
     def _copy_adjoint(self, operation: Operation, call: CopyCall, policy: Policy) -> CopyAdjoint:
         return CopyAdjoint(

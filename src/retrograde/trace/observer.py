@@ -20,11 +20,13 @@ from typing import Any, cast
 import numpy as np
 
 from retrograde.trace.arguments import freeze
+from retrograde.trace.arrays import describe
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.recorder import Pending, Recorder
+from retrograde.trace.routines import ROUTINES, arrays_by_role
 from retrograde.trace.tapes import TapeState
 from retrograde.trace.threads import ForeignCallError
-from retrograde.trace.warp_api import context, tape, types, wp
+from retrograde.trace.warp_api import context, tape, types, utils, wp
 
 Call = Callable[..., Any]
 _LAUNCH_OPTIONS = (
@@ -71,6 +73,8 @@ class Observer:
         self._patch_function("capture_launch", self._capture_launch)
         for function in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "from_numpy"):
             self._patch_function(function, self._creation)
+        for routine in ROUTINES:
+            self._patch_function(routine, self._routine, (utils, wp.utils))
         for cls in (types.array, types.indexedarray):
             if "numpy" in vars(cls):
                 self._patch(cls, "numpy", self._host_read)
@@ -104,12 +108,14 @@ class Observer:
         self._saved.append((owner, name, original))
         setattr(owner, name, property(wrapper(cast("Call", original.fget))))
 
-    def _patch_function(self, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original = getattr(context, name, None)
+    def _patch_function(
+        self, name: str, wrapper: Callable[[Call], Call], owners: tuple[Any, Any] = (context, wp)
+    ) -> None:
+        original = getattr(owners[0], name, None)
         if original is None:
             return
         patched = functools.wraps(original)(wrapper(original))
-        for owner in (context, wp):
+        for owner in owners:
             if getattr(owner, name, None) is original:
                 self._saved.append((owner, name, original))
                 setattr(owner, name, patched)
@@ -388,6 +394,23 @@ class Observer:
             return self._observe(begin, lambda: original(array, *args, **kwargs), self.recorder.commit_fill)
 
         return fill
+
+    def _routine(self, original: Call) -> Call:
+        def routine(*args: Any, **kwargs: Any) -> Any:
+            made: list[Any] = []
+
+            def run() -> Any:
+                made[:] = [original(*args, **kwargs)]
+                return made[0]
+
+            arrays = None if self._depth else self._tell(arrays_by_role, original, args, kwargs)
+            if arrays is None:
+                return run()
+            read, written = ([r for r in map(describe, role) if r is not None] for role in arrays)
+            begin = partial(self.recorder.routine, read, written)
+            return self._observe(begin, run, lambda pending: self.recorder.commit_routine(pending, made[0]))
+
+        return routine
 
     def _creation(self, original: Call) -> Call:
         def create(*args: Any, **kwargs: Any) -> Any:

@@ -29,6 +29,7 @@ class Kind(Enum):
     BACKWARD = "backward"
     CLEAR = "clear of gradients"
     CALLBACK = "recorded function"
+    ROUTINE = "library routine"
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,8 @@ class Operation:
         within: Identity of the tape that was open, whether it recorded the operation or not.
         accesses: Arrays touched.
         call: The details, by kind.
-        data: Bytes read or written by the host; of a fill, the bytes of one element.
+        data: Bytes read or written by the host; of a fill, the bytes of one element; of a library routine, those of
+            all arrays that it wrote, one after the other.
         gradients: Contents of gradient buffers at the moment they were read.
         route: How the write came, for the report.
         viewed: Gradient buffers that NumPy views of the program showed when they were about to be cleared, and

@@ -60,11 +60,12 @@ class Plan:
     Attributes:
         injections: What to perturb.
         terms: What to read.
-        last: Ordinal after whose term the execution ends.
+        watched: Ordinals of the calls whose values from outside are wanted.
     """
 
     injections: tuple[Injection, ...]
     terms: tuple[Term, ...]
+    watched: frozenset[int] = frozenset()
 
     @property
     def last(self) -> int:
@@ -79,10 +80,12 @@ class Outcome:
     Attributes:
         values: Value of each term, by ordinal; several terms at one ordinal in order.
         failure: Why it did not reach its end, None if it did.
+        seen: Values that crossed between host and device at watched calls, by ordinal and count at that ordinal.
     """
 
     values: Mapping[int, float] = field(default_factory=dict[int, float])
     failure: str | None = None
+    seen: Mapping[tuple[int, int], Float] = field(default_factory=dict[tuple[int, int], Float])
 
     @property
     def total(self) -> float:

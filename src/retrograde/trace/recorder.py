@@ -7,7 +7,7 @@ writes, the contents about to be lost are kept, so that memory can be rolled bac
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -19,6 +19,7 @@ from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
 from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled, root_of
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
 from retrograde.trace.carried import with_sources
+from retrograde.trace.crossings import Crossings
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.operations import (
@@ -43,6 +44,7 @@ from retrograde.trace.watches import Watches, is_used_later, locate_write
 LOAD = Usage(load=True)
 STORE = Usage(store=True)
 _TRIES = 2
+_STARTS = (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL, Kind.ROUTINE)
 
 
 @dataclass(eq=False)
@@ -104,6 +106,7 @@ class Recorder:
         self.seeded: set[str] = set()
         self._site: CallSite | None = None
         self._arrays: dict[tuple[object, ...], Any] = {}
+        self._crossings = Crossings()
 
     @staticmethod
     def here() -> CallSite:
@@ -174,6 +177,7 @@ class Recorder:
             if access.usage.writes:
                 self.watches.refresh(access.ref.extent)
         if self.plan is not None:
+            self._crossings.note(pending.ordinal, pending.kind, pending.accesses, pending.call)
             return
         self.operations.append(
             Operation(
@@ -195,7 +199,7 @@ class Recorder:
 
     def _may_start(self, pending: Pending) -> bool:
         """Whether an iteration can begin with this call: a tape is open, or a host value comes in."""
-        return self.open_tape is not None or pending.kind in (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL)
+        return self.open_tape is not None or pending.kind in _STARTS
 
     # -- launches and copies -----------------------------------------------------------------------
 
@@ -297,6 +301,22 @@ class Recorder:
         """A host write has run."""
         self.commit(pending, None if self.plan is not None else read_bytes(pending.accesses[0].ref.extent))
 
+    def routine(self, inputs: Sequence[ArrayRef], outputs: Sequence[ArrayRef]) -> Pending:
+        """A library routine is about to read and write some arrays."""
+        accesses = [Access(r, STORE, i, ("outputs",)) for i, r in enumerate(outputs)]
+        accesses += [Access(r, LOAD, i, ("inputs",)) for i, r in enumerate(inputs, len(outputs))]
+        return self.begin(Kind.ROUTINE, accesses)
+
+    def commit_routine(self, pending: Pending, made: Any) -> None:
+        """A library routine has run, and may have made its result."""
+        ref = describe(made)
+        if ref is not None and not any(a.ref.pointer == ref.pointer for a in pending.accesses):
+            pending.accesses = (Access(ref, STORE, len(pending.accesses), ("outputs",)), *pending.accesses)
+            self._learn(ref, None)
+        written = [a.ref.extent for a in pending.accesses if a.usage.writes]
+        data = [read_bytes(e) for e in written] if self.plan is None else []
+        self.commit(pending, np.concatenate(data) if data else None)
+
     def commit_fill(self, pending: Pending) -> None:
         """A fill has run; the bytes of one element tell its value."""
         ref = pending.accesses[0].ref
@@ -320,27 +340,34 @@ class Recorder:
 
     def _notice_host_writes(self) -> None:
         for change in self.watches.changes():
+            access = Access(change.watch.ref, STORE, 0, ("self",))
             if self.plan is not None:
+                self._crossings.note(self.ordinal, Kind.HOST_WRITE, (access,), None)
                 continue
             index = len(self.operations)
             self.undo.setdefault(index, []).append(Undo(change.watch.extent, change.before))
             frame = user_frame(inspect.currentframe())
             last = self.operations[-1].site if self.operations else NOWHERE
-            site = locate_write(frame, change.watch.view(), last.line) or (
-                call_site(frame) if frame is not None else last
-            )
+            site = locate_write(frame, change.watch.view(), last.line) or self._site_of_view(change.watch.extent, frame)
             self.operations.append(
                 Operation(
                     index=index,
                     ordinal=self.ordinal,
                     kind=Kind.HOST_WRITE,
                     site=site,
-                    accesses=(Access(change.watch.ref, STORE, 0, ("self",)),),
+                    accesses=(access,),
                     data=change.watch.last,
                     route="NumPy view",
                     within=self.open_tape,
                 )
             )
+
+    def _site_of_view(self, extent: Extent, frame: FrameType | None) -> CallSite:
+        """Where a view was handed out: what writes through it may lie anywhere the view went to."""
+        for operation in reversed(self.operations):
+            if operation.kind is Kind.HOST_READ and operation.accesses[0].ref.extent == extent:
+                return operation.site
+        return call_site(frame) if frame is not None else NOWHERE
 
     # -- tapes -------------------------------------------------------------------------------------
 
@@ -518,13 +545,18 @@ class Recorder:
         if mine:
             self._finish_if_last(pending.ordinal)
 
+    def begin_re_execution(self, plan: Plan, finish: Callable[[Outcome], None]) -> None:
+        """From now on carry out a plan instead of recording."""
+        self.plan, self.finish = plan, finish
+        self._crossings.watched = plan.watched
+
     def _add(self, ordinal: int, value: float) -> None:
         self._values[ordinal] = self._values.get(ordinal, 0.0) + value
 
     def _finish_if_last(self, ordinal: int) -> None:
         assert self.plan is not None
         if ordinal >= self.plan.last:
-            self.finish(Outcome(dict(self._values)))
+            self.finish(Outcome(dict(self._values), seen=dict(self._crossings.seen)))
 
     def obstacle(self) -> str | None:
         """Why nothing can be said about the program, None where something can."""

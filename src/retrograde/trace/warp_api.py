@@ -8,8 +8,10 @@ import warp
 from warp._src import context as _context
 from warp._src import tape as _tape
 from warp._src import types as _types
+from warp._src import utils as _utils
 
 wp: Any = warp
 context: Any = _context
 tape: Any = _tape
 types: Any = _types
+utils: Any = _utils

@@ -17,3 +17,9 @@ def weights_before(raw: np.ndarray) -> float:
     weight = np.exp(raw) / np.exp(raw).sum()
     y = weight[0] * np.sin(x) + weight[1] * x + weight[2] * x**2
     return float(((y - 0.4) ** 2 + 0.02 * raw[0] ** 2).sum())
+
+
+def normed_beams(drive: np.ndarray) -> float:
+    beam = drive + 0.3 * drive**2
+    share = beam / (1.0 + (beam**2).sum())
+    return float(((share - 0.2) ** 2 + 0.05 * np.cumsum(beam) ** 2).sum())

@@ -220,9 +220,7 @@ class Sweep:
 
         No clear comes in between, for a tape records none.
         """
-        unheard = frozenset(
-            o.site.key for o in self.window.operations if o.kind in (Kind.FILL, Kind.HOST_WRITE) and o.tape is None
-        )
+        unheard = frozenset(o.site.key for o in self.window.operations if o.kind in FROM_OUTSIDE and o.tape is None)
         shadow = Memory(self.window.blocks, policy.joined)
         self._sweep(shadow, targets, policy.without(uncleared=policy.uncleared | unheard))
         for target in targets:

@@ -17,6 +17,7 @@ from retrograde.aerosol.physics import (
     dynamic_viscosity,
     fuchs_kernel,
     joining_distance,
+    kelvin_ratio,
     mean_free_path,
     particle_transport,
     power_law_loss_rate,
@@ -25,6 +26,9 @@ from retrograde.aerosol.physics import (
     slip_correction,
     sphere_loss_rate,
     thermal_speed,
+    transition_correction,
+    uptake_rate,
+    vapour_mean_free_path,
 )
 
 UNIT = pint.UnitRegistry()
@@ -34,6 +38,7 @@ AIR = {"temperature": Q(298.15, "K"), "pressure": Q(101325.0, "Pa")}
 D, RHO, MU, CC = Q(1e-7, "m"), Q(1200.0, "kg/m^3"), Q(1.8e-5, "Pa*s"), Q(2.9, "")
 MOVES, SINKS, EDDY = Q(1e-9, "m^2/s"), Q(1e-6, "m/s"), Q(0.3, "1/s")
 V = Q(1e-21, "m^3")
+VAPOUR = {"diffusivity": Q(2e-5, "m^2/s"), "molar_mass": Q(0.1, "kg/mol")}
 
 FORMULAE = [
     ("Pa*s", lambda: dynamic_viscosity(AIR["temperature"], CONSTANTS)),
@@ -52,6 +57,13 @@ FORMULAE = [
     ("m^3/s", lambda: additive_kernel(V, V, Q(3.0, "1/s"))),
     ("m^3/s", lambda: product_kernel(V, V, Q(3.0, "1/m^3/s"))),
     ("1/s", lambda: power_law_loss_rate(D, Q(1e-4, "1/s"), Q(1e-3, "1/s"), -1.5, Q(1e-7, "m"))),
+    ("", lambda: transition_correction(Q(1.3, ""), Q(1.0, ""))),
+    ("m", lambda: vapour_mean_free_path(**VAPOUR, temperature=AIR["temperature"], constants=CONSTANTS)),
+    (
+        "m^3/s",
+        lambda: uptake_rate(D, **VAPOUR, accommodation=1.0, temperature=AIR["temperature"], constants=CONSTANTS),
+    ),
+    ("", lambda: kelvin_ratio(D, Q(0.05, "N/m"), VAPOUR["molar_mass"], RHO, AIR["temperature"], CONSTANTS)),
     ("1/s", lambda: sphere_loss_rate(MOVES, SINKS, EDDY, Q(1.0, "m"))),
     ("1/s", lambda: box_loss_rate(MOVES, SINKS, EDDY, Q(1.0, "m"), Q(2.0, "m"), Q(3.0, "m"))),
 ]

@@ -12,11 +12,13 @@ from retrograde.aerosol.physics import (
     debye,
     einstein1905,
     fuchs1964,
+    fuchs_sutugin1971,
     kinetic_theory,
     power_law_loss,
     smoluchowski_kernels,
     stokes1851,
     sutherland1893,
+    thomson1871,
 )
 
 N = 200
@@ -47,6 +49,14 @@ CASES = [
     (debye, "debye1", [np.concatenate([[0.0, 1e-12, 0.1, 10.0, 700.0], between(1e-6, 600.0)[5:]])]),
     (crump_seinfeld1981, "sphere_loss_rate", [DIFFUSIVITY, SETTLING, EDDY, SIDE]),
     (crump_seinfeld1981, "box_loss_rate", [DIFFUSIVITY, SETTLING, EDDY, SIDE, between(0.1, 10.0), between(0.1, 10.0)]),
+    (fuchs_sutugin1971, "transition_correction", [KNUDSEN, between(1e-3, 1.0)]),
+    (fuchs_sutugin1971, "vapour_mean_free_path", [between(1e-6, 1e-4), between(0.01, 0.5), TEMPERATURE]),
+    (
+        fuchs_sutugin1971,
+        "uptake_rate",
+        [DIAMETER, between(1e-6, 1e-4), between(0.01, 0.5), between(1e-3, 1.0), TEMPERATURE],
+    ),
+    (thomson1871, "kelvin_ratio", [between(5e-9, 2e-5), between(1e-3, 0.1), between(0.01, 0.2), DENSITY, TEMPERATURE]),
     (
         power_law_loss,
         "power_law_loss_rate",

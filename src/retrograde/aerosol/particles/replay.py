@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from retrograde.aerosol._device import Float64Tensor, WarpArray, new_zeros, shape_of, to_device, to_host, wp
+from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, to_device, to_host, wp
+from retrograde.aerosol.particles._memory import add_untaped, untaped_copy
 from retrograde.aerosol.particles._rates import rates_of
 from retrograde.aerosol.particles._sweep import (
     log_probabilities,
@@ -20,6 +21,7 @@ from retrograde.aerosol.particles.events import EventRecord, Record
 from retrograde.aerosol.particles.simulation import ParticleSimulation, ParticleTrajectory
 from retrograde.aerosol.particles.state import ParticleState
 from retrograde.aerosol.processes._tape import active_tape
+from retrograde.aerosol.states import Environment
 
 Floats = NDArray[np.float64]
 
@@ -39,24 +41,64 @@ def replay(state: ParticleState, events: EventRecord) -> ParticleState:
         ValueError: The record is for other boxes or slots.
     """
     _check_boxes(state, events)
-    initial: Any = state.masses
-    final: Any = wp.clone(initial, requires_grad=bool(initial.requires_grad))
     begin, end = _range(events, state.device)
-    wp.launch(replay_events, state.boxes, [events.slots, begin, end, final], device=state.device, record_tape=False)
-    result = ParticleState(final, state.density, state.volume)
+    return ParticleState(_let_happen(state.masses, events, begin, end), state.density, state.volume)
+
+
+def replay_with_gas(
+    simulation: ParticleSimulation, state: ParticleState, gas: WarpArray, events: EventRecord
+) -> tuple[ParticleState, WarpArray]:
+    """Replay of a run with condensation: its steps anew, the recorded events between them.
+
+    Inside a `wp.Tape` block all of it is recorded.
+
+    Args:
+        simulation: The simulation that ran.
+        state: Particles in the slots of the recorded run.
+        gas: Concentrations of the vapours [kg m^-3], shape [boxes, species].
+        events: The record.
+
+    Returns:
+        Particles and gas at the last time.
+
+    Raises:
+        ValueError: The simulation has no condensation, or the record is for other boxes or slots.
+    """
+    if simulation.condensation is None:
+        raise ValueError("simulation: has no condensation; use replay")
+    _check_boxes(state, events)
+    air = simulation.environment or Environment.uniform(1)
+    options: dict[str, Any] = {"volume": state.volume, "density": state.density, "environment": air}
+    masses, begin = state.masses, np.zeros(events.boxes, dtype=np.int32)
+    for duration, end in zip(np.diff(np.asarray(simulation.times)), events.ends, strict=True):
+        half = float(duration) / 2.0
+        masses, gas, _ = simulation.condensation.advance(masses, gas, half, **options)
+        first, last = (wp.array(e, dtype=wp.int32, device=state.device) for e in (begin, end))
+        masses = _let_happen(masses, events, first, last)
+        masses, gas, _ = simulation.condensation.advance(masses, gas, half, **options)
+        begin = end
+    return ParticleState(masses, state.density, state.volume), gas
+
+
+def _let_happen(masses: WarpArray, events: EventRecord, begin: Any, end: Any) -> WarpArray:
+    """Masses after the events, in new memory; recorded on the active tape if they carry a gradient."""
+    before: Any = masses
+    device = before.device
+    after: Any = untaped_copy(before, requires_grad=bool(before.requires_grad))
+    wp.launch(replay_events, events.boxes, [events.slots, begin, end, after], device=device, record_tape=False)
     tape = active_tape()
-    if tape is None or not initial.requires_grad:
-        return result
+    if tape is None or not before.requires_grad:
+        return after
 
     def pull_back() -> None:
-        through: Any = wp.clone(final.grad)
-        final.grad.zero_()
+        through: Any = untaped_copy(after.grad)
+        after.grad.zero_()
         inputs = [events.slots, begin, end, through]
-        wp.launch(sweep_events, state.boxes, inputs, device=state.device, record_tape=False)
-        wp.launch(add_to, shape_of(through), [through, initial.grad], device=state.device, record_tape=False)
+        wp.launch(sweep_events, events.boxes, inputs, device=device, record_tape=False)
+        add_untaped(through, before.grad)
 
-    tape.record_func(pull_back, [initial, final])
-    return result
+    tape.record_func(pull_back, [before, after])
+    return after
 
 
 def pullback(events: EventRecord, cotangent: ArrayLike | WarpArray, *, device: Any = None) -> WarpArray:
@@ -139,7 +181,7 @@ class EventScore:
         sizes: Any = new_zeros((boxes, capacity, 2), device=self._device, requires_grad=True)
         self._proposed: Any = new_zeros((boxes, capacity), device=self._device)
         out: Any = new_zeros((boxes, capacity), device=self._device, requires_grad=True)
-        events, copy = self._events.slots, wp.clone(masses, requires_grad=False)
+        events, copy = self._events.slots, untaped_copy(masses)
         inputs = [events, self._begin, self._end, self._rates, self._bounds, self._inverse_density]
         inputs += [copy, sizes, self._proposed]
         wp.launch(replay_with_sizes, boxes, inputs, device=self._device, record_tape=False)
@@ -178,13 +220,7 @@ def _range(events: EventRecord, device: Any) -> tuple[Any, Any]:
 
 
 def _copied(cotangent: ArrayLike | WarpArray, device: Any) -> WarpArray:
-    if isinstance(cotangent, wp.array):
-        return wp.clone(cotangent, requires_grad=False)
+    untyped: Any = cotangent
+    if isinstance(untyped, wp.array):
+        return untaped_copy(untyped)
     return to_device(np.asarray(cotangent, dtype=np.float64), device=device)
-
-
-@wp.kernel(enable_backward=False)
-def add_to(values: Float64Tensor, total: Float64Tensor):
-    """Add element by element."""
-    b, i, s = wp.tid()
-    total[b, i, s] = total[b, i, s] + values[b, i, s]

@@ -8,17 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from retrograde.aerosol._device import new_zeros, to_device, wp
+from retrograde.aerosol._device import new_zeros, to_device, to_host, wp
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.particles._classes import SizeClasses, size_classes
+from retrograde.aerosol.particles._memory import untaped_copy
 from retrograde.aerosol.particles._process import EXCEEDED, FULL, Boxes, arrange, run_process
 from retrograde.aerosol.particles._rates import RateLaws, rates_of
+from retrograde.aerosol.particles.condensation import Condensation
 from retrograde.aerosol.particles.events import EventRecord, EventStore, Record
 from retrograde.aerosol.particles.state import ParticleState
 from retrograde.aerosol.physics import CoagulationKernel, LossLaw, TableKernel
 from retrograde.aerosol.states import Environment
 
 Floats = NDArray[np.float64]
+
+_EVAPORATED = 1e-9
+"""Particles that evaporate are expected down to this share of the smallest volume at the start."""
 
 _RAISED = 1.1
 """A bound that a rate was found above becomes this much larger than that rate."""
@@ -34,6 +39,9 @@ class ParticleTrajectory:
         events: What happened, unless the run was to remember nothing.
         raised_bounds: How often a rate was found above its bound, and all boxes run again.
         classes: Size classes and bounds of the rates that were proposed at.
+        gas: Concentrations of the vapours [kg m^-3], shape [times, boxes, species]; None without condensation.
+        touched: Boxes in which evaporation ended at zero mass or uptake at the gas there was, where the run has
+            one-sided derivatives only, shape [boxes].
     """
 
     times: Floats
@@ -41,6 +49,8 @@ class ParticleTrajectory:
     events: EventRecord | None
     raised_bounds: int
     classes: SizeClasses = field(repr=False)
+    gas: Floats | None = None
+    touched: NDArray[np.bool_] | None = None
 
     @property
     def final(self) -> ParticleState:
@@ -50,7 +60,7 @@ class ParticleTrajectory:
 
 @dataclass(frozen=True, eq=False)
 class ParticleSimulation:
-    """Coagulation, dilution and loss of single particles, exact in law at any time grid.
+    """Coagulation, dilution and loss of single particles, exact in law at any time grid; and condensation.
 
     The Marcus-Lushnikov process: every pair of particles merges at its kernel over the box's volume,
     every particle is lost at its rate. Pairs are proposed at a bound of their rate by size class, and
@@ -63,6 +73,8 @@ class ParticleSimulation:
             outside a table of rates are lost as those at its end.
         dilution: Rate of dilution by clean air [s^-1], a number or shape [boxes].
         environment: Air of every box, or of all if it is one; for laws that depend on it.
+        condensation: Exchange with the gas; half before and half after the events of every interval, an
+            error of second order in the intervals. None for none.
         grid: Bins of a kernel given as a table; particles outside count to the first or last bin.
         margin: Proposals are this much more frequent than need be [1]; scores need 1.2 or more.
 
@@ -79,6 +91,7 @@ class ParticleSimulation:
     loss: LossLaw | None = None
     dilution: ArrayLike = 0.0
     environment: Environment | None = None
+    condensation: Condensation | None = None
     grid: SizeGrid | None = None
     margin: float = 1.0
 
@@ -102,7 +115,13 @@ class ParticleSimulation:
             raise ValueError(f"margin [1]: expected a finite positive number, got {self.margin}")
 
     def run(
-        self, state: ParticleState, *, seed: int, record: Record = Record.EVENTS, first_box: int = 0
+        self,
+        state: ParticleState,
+        *,
+        seed: int,
+        gas: ArrayLike | None = None,
+        record: Record = Record.EVENTS,
+        first_box: int = 0,
     ) -> ParticleTrajectory:
         """One realisation in every box, from `state` at the first time through all others.
 
@@ -111,6 +130,8 @@ class ParticleSimulation:
         Args:
             state: Particles at the first time.
             seed: Seed of all boxes, from 0 to 2^64 - 1.
+            gas: Concentrations of the vapours at the first time [kg m^-3], shape [boxes, species] or
+                [species], for a simulation with condensation.
             record: What to remember of the events.
             first_box: Number of the first box; the others count on from it.
 
@@ -119,7 +140,23 @@ class ParticleSimulation:
         """
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
-        return _Run(self, state, seed, record, first_box).through()
+        return _Run(self, state, gas, seed, record, first_box).through()
+
+    def checked_gas(self, state: ParticleState, gas: ArrayLike | None) -> Floats | None:
+        """Gas as condensation takes it [kg m^-3], shape [boxes, species]; None without condensation.
+
+        Raises:
+            ValueError: Gas is missing or of no use, or does not fit the state.
+        """
+        if self.condensation is None:
+            if gas is not None:
+                raise ValueError("gas: the simulation has no condensation that it could take part in")
+            return None
+        if gas is None:
+            raise ValueError("gas [kg m^-3]: condensation needs the concentrations of its vapours")
+        if self.condensation.species != state.species:
+            raise ValueError(f"condensation: is for {self.condensation.species} species, the state has {state.species}")
+        return self.condensation.check_gas(gas, state.boxes)
 
     def laws(self, boxes: int) -> RateLaws:
         """The laws for so many boxes.
@@ -153,9 +190,16 @@ class _Run:
     """The memory of one run."""
 
     def __init__(
-        self, simulation: ParticleSimulation, state: ParticleState, seed: int, record: Record, first_box: int
+        self,
+        simulation: ParticleSimulation,
+        state: ParticleState,
+        gas: ArrayLike | None,
+        seed: int,
+        record: Record,
+        first_box: int,
     ) -> None:
         self.simulation, self.state, self.seed, self.record = simulation, state, seed, record
+        self.gas = simulation.checked_gas(state, gas)
         self.device = state.device
         self.laws = simulation.laws(state.boxes)
         self.rates = rates_of(self.laws, self.device)
@@ -177,26 +221,65 @@ class _Run:
         # Without sources every event empties a slot; only rejected proposals can be more.
         store = EventStore(self.state.boxes, self.state.slots, self.record, self.device)
         bounds = classes.on_device(self.device)
-        masses: Any = wp.clone(self.state.masses, requires_grad=False)
-        self.boxes.masses = masses
         self.boxes.clock.zero_()
         self.boxes.draws.zero_()
-        inputs = [self.boxes, bounds, self.rates]
-        wp.launch(arrange, self.state.boxes, inputs, device=self.device, record_tape=False)
-        states = [self.state]
+        states, gases = [self.state], [self.gas]
+        touched = np.zeros(self.state.boxes, dtype=bool)
         times = np.asarray(self.simulation.times, dtype=np.float64)
-        for end in times[1:] - times[0]:
+        condensation = self.simulation.condensation
+        masses, gas = untaped_copy(self.state.masses), self._device_gas()
+        self._arrange(bounds, masses)
+        for duration, end in zip(np.diff(times), times[1:] - times[0], strict=True):
+            if condensation is not None:
+                masses, gas, touches = self._condense(condensation, masses, gas, duration / 2.0)
+                touched |= touches
+                self._arrange(bounds, masses)
             self._advance(bounds, store, float(end))
             store.close_interval()
-            kept = masses if end == times[-1] - times[0] else wp.clone(masses)
-            states.append(ParticleState(kept, self.state.density, self.state.volume))
-        return ParticleTrajectory(times, tuple(states), store.record(), raised, classes)
+            if condensation is not None:
+                masses, gas, touches = self._condense(condensation, masses, gas, duration / 2.0)
+                touched |= touches
+                gases.append(to_host(gas))
+            elif end != times[-1] - times[0]:
+                states.append(self._state(untaped_copy(masses)))
+                continue
+            states.append(self._state(masses))
+        return ParticleTrajectory(
+            times=times,
+            states=tuple(states),
+            events=store.record(),
+            raised_bounds=raised,
+            classes=classes,
+            gas=None if condensation is None else np.stack([g for g in gases if g is not None]),
+            touched=touched,
+        )
+
+    def _state(self, masses: Any) -> ParticleState:
+        return ParticleState(masses, self.state.density, self.state.volume)
+
+    def _arrange(self, bounds: Any, masses: Any) -> None:
+        """Sort the particles into classes, from now on in this memory."""
+        self.boxes.masses = masses
+        inputs = [self.boxes, bounds, self.rates]
+        wp.launch(arrange, self.state.boxes, inputs, device=self.device, record_tape=False)
+
+    def _device_gas(self) -> Any:
+        return None if self.gas is None else to_device(self.gas, device=self.device)
+
+    def _condense(self, condensation: Condensation, masses: Any, gas: Any, duration: float) -> Any:
+        air = self.simulation.environment or Environment.uniform(1)
+        volume, density = self.state.volume, self.state.density
+        return condensation.advance(masses, gas, duration, volume=volume, density=density, environment=air)
 
     def _classes(self) -> SizeClasses:
         """Classes from the smallest particle to all that a box holds."""
         sizes = self.state.particle_volumes()
         some = sizes[sizes > 0.0]
         smallest, largest = (float(some.min()), float(sizes.sum(axis=1).max())) if some.size else (1.0, 1.0)
+        if self.gas is not None:
+            # Particles may evaporate, and all gas condense.
+            largest += float((self.gas @ (1.0 / self.state.density) * self.state.volume).max())
+            smallest *= _EVAPORATED
         classes = size_classes(self.laws, smallest, largest, self.simulation.margin)
         count = len(classes.edges) - 1
         self.boxes.stops = wp.zeros((self.state.boxes, count + 1), dtype=wp.int32, device=self.device)

@@ -14,12 +14,14 @@ from retrograde.aerosol.physics.davies1945 import slip_correction
 from retrograde.aerosol.physics.debye import debye1
 from retrograde.aerosol.physics.einstein1905 import diffusivity
 from retrograde.aerosol.physics.fuchs1964 import fuchs_kernel, joining_distance
+from retrograde.aerosol.physics.fuchs_sutugin1971 import transition_correction, uptake_rate, vapour_mean_free_path
 from retrograde.aerosol.physics.kinetic_theory import mean_free_path, thermal_speed
 from retrograde.aerosol.physics.particle_transport import ParticleTransport, particle_transport
 from retrograde.aerosol.physics.power_law_loss import power_law_loss_rate
 from retrograde.aerosol.physics.smoluchowski_kernels import additive_kernel, constant_kernel, product_kernel
 from retrograde.aerosol.physics.stokes1851 import settling_velocity
 from retrograde.aerosol.physics.sutherland1893 import dynamic_viscosity
+from retrograde.aerosol.physics.thomson1871 import kelvin_ratio
 from retrograde.aerosol.physics.wall_loss import (
     ConstantLoss,
     EddyDiffusionBox,
@@ -54,6 +56,7 @@ __all__ = [
     "dynamic_viscosity",
     "fuchs_kernel",
     "joining_distance",
+    "kelvin_ratio",
     "mean_free_path",
     "particle_transport",
     "power_law_loss_rate",
@@ -62,4 +65,7 @@ __all__ = [
     "slip_correction",
     "sphere_loss_rate",
     "thermal_speed",
+    "transition_correction",
+    "uptake_rate",
+    "vapour_mean_free_path",
 ]

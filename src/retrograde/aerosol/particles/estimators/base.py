@@ -42,11 +42,20 @@ class StochasticProblem:
         start: Distribution of the initial states.
         simulation: What happens to them.
         loss: Function of what is left.
+
+    Raises:
+        ValueError: The simulation has condensation, whose derivative a tape around `replay_with_gas` gives.
     """
 
     start: PoissonStart
     simulation: ParticleSimulation
     loss: ParticleLoss
+
+    def __post_init__(self) -> None:
+        if self.simulation.condensation is not None:
+            raise ValueError(
+                "simulation: estimators take no condensation; for its pathwise derivative put replay_with_gas on a tape"
+            )
 
     def events_see_size(self) -> bool:
         """Whether the rate of any event depends on the size of a particle."""

@@ -11,9 +11,10 @@ from tests.gradients import kernels as k
 from tests.gradients.programs import N, doubles
 from tests.trace.recording import record
 
-from retrograde.gradients.launch_test import LaunchState, judge, multiplies, rewritten_paths, treatment_of
+from retrograde.gradients.launch_test import LaunchState, judge, multiplies, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment
+from retrograde.gradients.treatment import treatment_of
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation
 
@@ -107,12 +108,16 @@ def test_an_adjoint_that_is_not_the_derivative_is_found_and_replaced() -> None:
     operation, before = _launched(k.wrongly_squared, _inputs(2))
     treatment = treatment_of(operation, before, _RNG(0))
     assert treatment.discrepancy > 1e-2
-    assert treatment.vjp is not None
+    assert treatment.cure is not None
     shadow = Memory(before.blocks)
     weights = np.arange(1.0, N + 1.0)
     x, y = (a.ref for a in operation.accesses)
     shadow.set_values(y, weights)
-    treatment.vjp(operation, before, shadow)
+    treatment.cure.adjoint(operation, before, shadow, frozenset())
+    numeric = Memory(before.blocks)
+    numeric.set_values(y, weights)
+    numeric_vjp(operation, before, numeric)
+    np.testing.assert_allclose(numeric.values(x), shadow.values(x), rtol=1e-7)
     np.testing.assert_allclose(shadow.values(x), 2.0 * before.values(x) * weights, rtol=1e-7)
     assert not shadow.values(y).any(), "what was overwritten is consumed"
 
@@ -122,8 +127,8 @@ def test_a_planted_error_of_a_thousandth_is_seen() -> None:
     state = LaunchState(operation, before)
     exact = state.adjoint
 
-    def slightly_wrong(weights: Any, moments: Any) -> Any:
-        return tuple(1.001 * v for v in exact(weights, moments))
+    def slightly_wrong(*arguments: Any) -> Any:
+        return tuple(1.001 * v for v in exact(*arguments))
 
     state.adjoint = slightly_wrong  # type: ignore[method-assign]
     assert judge(state, {}, _RNG(0)).passed is False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.launch_test import multiplies, rewritten_paths
+from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
 
@@ -15,7 +15,8 @@ CAUSE = Cause(
     group="kernels",
     summary="The adjoint of one launch is not the derivative of that launch.",
     finds=(
-        "Launches whose own derivative test fails with the contents that ran. Proven by putting the derivative of the "
+        "Launches whose own derivative test fails with the contents that ran, and that no twin of their kernel cures "
+        "(see the other causes of this group). Proven by putting the derivative of the "
         "launch, by differences, in place of its adjoint: the gradient must change."
     ),
     why=(
@@ -25,24 +26,14 @@ CAUSE = Cause(
     ),
     fix="Rewrite the construct; see the section on limitations in Warp's documentation.",
     example_wrong="""
-@wp.kernel
-def compound(rate: wp.array(dtype=float), periods: int, out: wp.array(dtype=float)):
-    w = float(1.0)
-    for k in range(periods):             # a bound known at run time only
-        w = w * (1.0 + rate[k])
-    out[0] = w
+phase = wp.mod(t[i], period[0])          # Warp gives the divisor no adjoint
 """,
     example_right="""
-@wp.kernel
-def compound(rate: wp.array(dtype=float), out: wp.array(dtype=float)):
-    w = float(1.0)
-    for k in range(4):                   # a constant bound is unrolled
-        w = w * (1.0 + rate[k])
-    out[0] = w
+phase = t[i] - wp.trunc(t[i] / period[0]) * period[0]
 """,
     known_problems=(
-        "The launch is named, not yet the line inside the kernel. Launches that touch more than about a thousand "
-        "scalars are not differenced whole; their fault stays unexplained."
+        "The launch is named, and no line inside the kernel. Launches that touch more than about a thousand scalars "
+        "are not differenced whole; their fault stays unexplained."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#limitations-and-workarounds",),
 )
@@ -56,8 +47,7 @@ def find(judgement: Judgement) -> list[Suspect]:
         call = operation.launch
         if treatment is None or treatment.vjp is None or call is None:
             continue
-        lines = multiplies(operation)
-        if rewritten_paths(operation) and not lines:
+        if rewritten_paths(operation):
             continue
         if call.kernel.key in found:
             continue
@@ -68,7 +58,7 @@ def find(judgement: Judgement) -> list[Suspect]:
 
         found[key] = Suspect(
             code=CAUSE.code,
-            site=CallSite(call.kernel.adj.filename, lines[0] if lines else int(call.kernel.adj.fun_lineno), key),
+            site=CallSite(call.kernel.adj.filename, int(call.kernel.adj.fun_lineno), key),
             order=operation.index,
             message=(
                 f"The adjoint of kernel {key}, launched at line {operation.site.line}, is not its derivative: tested "

@@ -9,7 +9,8 @@ Warp's store adjoints consume what they pass on.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from retrograde.gradients.backward_on import with_backward
 from retrograde.gradients.memory import Memory
+from retrograde.gradients.twins.compile import quietly
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes
@@ -89,23 +91,31 @@ def _point(data: Bytes, at: int, pointer: int, gradient: int) -> None:
         data[at + offset : at + offset + 8] = np.frombuffer(np.uint64(address).tobytes(), dtype=np.uint8)
 
 
-def run_forward(call: LaunchCall, contents: Memory) -> None:
-    """Run a recorded launch on a copy of memory."""
+def run_forward(call: LaunchCall, contents: Memory, kernel: Any = None, extra: Sequence[Any] = ()) -> None:
+    """Run a recorded launch on a copy of memory.
+
+    Args:
+        call: The launch.
+        contents: The memory.
+        kernel: A twin in place of the recorded kernel.
+        extra: The twin's further arguments.
+    """
     labels = [a.label for a in call.kernel.adj.args]
     holders = _Holders(None, _sees_all)
     inputs = [
         _forward(argument, lambda position, path, ref: contents, position, label, holders)
         for position, (argument, label) in enumerate(zip(call.arguments, labels, strict=True))
     ]
-    wp.launch(
-        call.kernel,
-        call.dim,
-        inputs=inputs,
-        device=call.device,
-        record_tape=False,
-        max_blocks=call.max_blocks,
-        block_dim=call.block_dim,
-    )
+    with _as_loud_as(kernel):
+        wp.launch(
+            call.kernel if kernel is None else kernel,
+            call.dim,
+            inputs=[*inputs, *extra],
+            device=call.device,
+            record_tape=False,
+            max_blocks=call.max_blocks,
+            block_dim=call.block_dim,
+        )
     holders.give_back()
 
 
@@ -116,7 +126,7 @@ def run_adjoint(
     blind: Blind | None = None,
     kept: frozenset[int] = frozenset(),
     kernel: Any = None,
-    extra: Mapping[int, Argument] | None = None,
+    extra: Sequence[Any] = (),
 ) -> None:
     """Run the adjoint of a recorded launch.
 
@@ -126,34 +136,34 @@ def run_adjoint(
         shadow: Adjoints, one for each address.
         blind: Arrays that have no adjoint; told whether the array came in a struct.
         kept: Identities of array objects whose adjoint a store does not consume.
-        kernel: Another kernel with the same arguments in place of the recorded one.
-        extra: Replacements of arguments by position.
+        kernel: A twin in place of the recorded kernel.
+        extra: The twin's further arguments.
     """
-    kernel = with_backward(call) if kernel is None else kernel
     hidden = _sees_all if blind is None else blind
-    arguments = list(call.arguments)
-    for position, argument in (extra or {}).items():
-        if position < len(arguments):
-            arguments[position] = argument
-        else:
-            arguments.append(argument)
-    labels = [a.label for a in kernel.adj.args]
+    labels = [a.label for a in call.kernel.adj.args]
     holders = _Holders(shadow, hidden, kept)
     inputs = [
-        _forward(a, contents, i, label, holders) for i, (a, label) in enumerate(zip(arguments, labels, strict=True))
+        _forward(a, contents, i, label, holders)
+        for i, (a, label) in enumerate(zip(call.arguments, labels, strict=True))
     ]
-    adjoints = [_adjoint(a, shadow, hidden) for a in arguments]
-    wp.launch(
-        kernel,
-        call.dim,
-        inputs=inputs,
-        adj_inputs=adjoints,
-        device=call.device,
-        adjoint=True,
-        record_tape=False,
-        max_blocks=call.max_blocks,
-        block_dim=call.block_dim,
-    )
+    adjoints = [_adjoint(a, shadow, hidden) for a in call.arguments]
+    with _as_loud_as(kernel):
+        wp.launch(
+            with_backward(call) if kernel is None else kernel,
+            call.dim,
+            inputs=[*inputs, *extra],
+            adj_inputs=[*adjoints, *(None for _ in extra)],
+            device=call.device,
+            adjoint=True,
+            record_tape=False,
+            max_blocks=call.max_blocks,
+            block_dim=call.block_dim,
+        )
+
+
+def _as_loud_as(kernel: Any) -> AbstractContextManager[None]:
+    """Twins are loaded without a word: the user knows nothing of them."""
+    return nullcontext() if kernel is None else quietly()
 
 
 def _sees_all(ref: ArrayRef, in_struct: bool) -> bool:

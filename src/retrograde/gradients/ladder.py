@@ -11,13 +11,14 @@ import numpy.typing as npt
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
-from retrograde.gradients.launch_test import rewritten_paths, treatment_of
+from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.links import Evaluate, Links, find_links
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
 from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
+from retrograde.gradients.treatment import treatment_of
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording
 
@@ -162,8 +163,8 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
         if not every and not rewritten_paths(operation):
             continue
         kind = _kind(operation)
-        if every or kind not in known:
-            known[kind] = treatment_of(operation, memory, rng)
+        if every or kind not in known or known[kind].cure is not None:
+            known[kind] = treatment_of(operation, memory, rng, known.get(kind))
         treatments[operation.index] = known[kind]
     return treatments
 

@@ -37,6 +37,19 @@ class Moment(Enum):
     BEFORE = "before the launch"
 
 
+class Cure(Protocol):
+    """A twin of a kernel whose adjoint is what that of the kernel should be."""
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Identities of the faults that the twin is without."""
+        ...
+
+    def adjoint(self, operation: Operation, before: Memory, shadow: Memory, left: frozenset[str]) -> None:
+        """Run the adjoint of a launch; takes the contents before it, the shadow, and the faults to leave in."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Treatment:
     """How the adjoint of one launch is to be run.
@@ -45,6 +58,7 @@ class Treatment:
         moment: Contents of arrays both read and written.
         by_array: Exceptions by path of argument.
         vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
+        cure: A twin to run in place of the kernel.
         passed: Whether the launch's own derivative test passed; None where it was not made.
         discrepancy: Relative discrepancy that the test found with the recorded adjoint.
     """
@@ -52,6 +66,7 @@ class Treatment:
     moment: Moment = Moment.AFTER
     by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
     vjp: Callable[[Operation, Memory, Memory], None] | None = None
+    cure: Cure | None = None
     passed: bool | None = None
     discrepancy: float = 0.0
     route: str = ""
@@ -81,6 +96,7 @@ class Policy:
         cuts: Operations before which the adjoint of some memory is lost.
         lent: Pairs of launches: the second one's adjoint is run on the contents that the first one saw.
         unlinked: Call sites where values that come from outside are constants.
+        faults: Faults of kernels, by the labels of their cures, that are left in.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -102,6 +118,7 @@ class Policy:
     cuts: frozenset[tuple[int, Extent]] = frozenset()
     lent: frozenset[tuple[int, int]] = frozenset()
     unlinked: frozenset[Key] = frozenset()
+    faults: frozenset[str] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -335,12 +352,16 @@ class Sweep:
     ) -> None:
         treatment = self.treatments.get(operation.index, self._plain)
         if call.kernel.key in policy.plain_adjoint:
-            treatment = replace(treatment, vjp=None)
+            treatment = replace(treatment, vjp=None, cure=None)
         entries = self.window.undo(operation.index)
         own = operation.site.key in policy.stale_own
         if treatment.vjp is not None and not own:
             self._roll_back(operation, truth, stale, policy)
             treatment.vjp(operation, truth, shadow)
+            return
+        if treatment.cure is not None and not own and not treatment.cure.labels <= policy.faults:
+            self._roll_back(operation, truth, stale, policy)
+            treatment.cure.adjoint(operation, truth, shadow, treatment.cure.labels & policy.faults)
             return
         early = () if own else [u for u in entries if self._moment(operation, u.extent, treatment) is Moment.BEFORE]
         truth.undo(early)

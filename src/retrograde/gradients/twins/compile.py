@@ -34,7 +34,8 @@ class Change:
     scope: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-Changes = Mapping[FunctionSource, Change]
+Changes = Mapping[FunctionSource, Change | None]
+"""New definitions; None leaves a custom adjoint or replay out."""
 
 
 class TwinError(Exception):
@@ -133,14 +134,13 @@ class _Maker:
             previous = self._define(source, register)
         self.made[id(function)] = previous
         for source in overloads:
-            if source.gradient is not None:
-                self._define(source.gradient, wp.func_grad(previous))
-            if source.replay is not None:
-                self._define(source.replay, wp.func_replay(previous))
+            for part, register in ((source.gradient, wp.func_grad), (source.replay, wp.func_replay)):
+                if part is not None and self.changes.get(part, part) is not None:
+                    self._define(part, register(previous))
 
     def _define(self, source: FunctionSource, register: Callable[[Any], Any]) -> Any:
         """Execute a definition in its scope, with the functions made so far in place of the old ones."""
-        change = self.changes.get(source, Change(source.tree))
+        change = self.changes.get(source) or Change(source.tree)
         types = dict(source.types if change.types is None else change.types)
         scope = {**source.scope, **change.scope}
         tree = self._bind(source, change.tree, scope)
@@ -151,8 +151,9 @@ class _Maker:
         exec(compile(text, file, "exec"), scope)
         python = scope[source.name]
         python.__annotations__ = types
-        if source.role is not Role.KERNEL and len(tree.args.args) == len(source.tree.args.args):
-            python.__defaults__ = getattr(source.owner.func, "__defaults__", None)
+        defaults = getattr(source.owner.func, "__defaults__", None)
+        if source.role is not Role.KERNEL and defaults:
+            python.__defaults__ = defaults + (None,) * (len(tree.args.args) - len(source.tree.args.args))
         return register(python)
 
     def _bind(self, source: FunctionSource, tree: ast.FunctionDef, scope: dict[str, Any]) -> ast.FunctionDef:

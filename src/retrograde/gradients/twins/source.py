@@ -88,6 +88,11 @@ class FunctionSource:
         """Every expression that names a function of the user, in the order of the text."""
         return tuple(self._find(self.tree))
 
+    def constant(self, node: ast.expr) -> Any:
+        """Value of an expression of constants alone, None where anything local is in it."""
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        return None if names & self.locals else self._evaluate(node)
+
     def line(self, number: int) -> str:
         """The text of a line of the file, stripped."""
         return linecache.getline(self.file, number).strip()
@@ -132,9 +137,10 @@ class FunctionSource:
                 yield reference
             return
         if isinstance(node, ast.BinOp | ast.UnaryOp):
-            overloaded = self.scope.get(_OPERATORS.get(type(node.op), ""))
-            if isinstance(overloaded, wp.Function) and not overloaded.is_builtin():
-                yield Reference(ast.Name(_OPERATORS[type(node.op)], ast.Load()), overloaded)
+            name = _OPERATORS.get(type(node.op), "")
+            overloaded = _reference(ast.Name(name, ast.Load()), self.scope.get(name))
+            if overloaded is not None:
+                yield overloaded
         for child in ast.iter_child_nodes(node):
             yield from self._find(child)
 
@@ -282,7 +288,14 @@ def _tree(adjoint: Any, first: int) -> ast.FunctionDef:
     )
     definition.decorator_list = []
     definition.returns = None
+    for number, node in enumerate(ast.walk(definition)):
+        node.number = number  # pyright: ignore[reportAttributeAccessIssue]
     return ast.increment_lineno(definition, first - 1)
+
+
+def number_of(node: ast.AST) -> int:
+    """Number of a node in its source's tree, kept by copies of it; -1 for a node that was made anew."""
+    return int(getattr(node, "number", -1))
 
 
 def scope_of(function: Any) -> dict[str, Any]:

@@ -1,0 +1,69 @@
+"""Suspects of the causes inside kernels: what the twin of a kernel whose adjoint is wrong is without."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from retrograde.causes.intervention import Suspect
+from retrograde.gradients.cure import Cure
+from retrograde.gradients.judge import Judgement
+from retrograde.gradients.sweep import Moment, Policy, Treatment
+from retrograde.gradients.twins.patch import patch_of
+from retrograde.gradients.twins.rewrite import Rewrite
+from retrograde.gradients.twins.source import Role
+from retrograde.trace.callsite import CallSite
+from retrograde.trace.operations import Operation
+
+
+def cured(judgement: Judgement, code: str) -> list[Suspect]:
+    """Suspects of a cause: its rewrites among those that launches cannot do without.
+
+    Put back, each makes the sweep run a twin with all rewrites but that one, or the kernel itself where it is the only
+    one.
+    """
+    found: dict[str, Suspect] = {}
+    for operation, treatment, rewrite in _rewrites(judgement):
+        if rewrite.code == code and rewrite.label not in found:
+            found[rewrite.label] = _suspect(operation, treatment, rewrite)
+    return list(found.values())
+
+
+def _rewrites(judgement: Judgement) -> Iterator[tuple[Operation, Treatment, Rewrite]]:
+    for operation in judgement.case.window.launches:
+        treatment = judgement.case.treatments.get(operation.index)
+        if treatment is not None and isinstance(treatment.cure, Cure):
+            for rewrite in treatment.cure.rewrites:
+                yield operation, treatment, rewrite
+
+
+def _suspect(operation: Operation, treatment: Treatment, rewrite: Rewrite) -> Suspect:
+    label = rewrite.label
+    call = operation.launch
+    assert call is not None
+
+    def switch_off(policy: Policy) -> Policy:
+        return policy.without(faults=policy.faults | {label})
+
+    assert isinstance(treatment.cure, Cure)
+    in_place = Moment.BEFORE in treatment.cure.moments.values()
+    patch = "" if in_place else patch_of([rewrite])
+    kernel = call.kernel.key
+    where = f" in {rewrite.source.name}" if rewrite.source.role is Role.FUNCTION else ""
+    finite = np.isfinite(treatment.discrepancy)
+    off = f"off by {treatment.discrepancy:.2g} of the size of its terms" if finite else "not finite"
+    return Suspect(
+        code=rewrite.code,
+        site=CallSite(rewrite.source.file, rewrite.line, rewrite.source.name, ((os.fspath(label), rewrite.line, -1),)),
+        order=operation.index,
+        message=(
+            f"{rewrite.subject}{where}. Tested alone, the adjoint of kernel {kernel}, launched at line "
+            f"{operation.site.line}, is {off}; a twin of the kernel without this fault passes."
+        ),
+        fix=rewrite.advice + ("\n" + patch if patch else ""),
+        route="twin of the kernel",
+        switch_off=switch_off,
+        evidence={"launch_line": operation.site.line, "launch_test": treatment.discrepancy, **rewrite.evidence},
+    )

@@ -1,0 +1,169 @@
+"""Opens a kernel whose adjoint is not its derivative, and looks for the constructs that make it so.
+
+Every construct that Warp may differentiate wrongly is rewritten, all in one twin at first. If that twin computes
+what the kernel computes and passes the launch's own derivative test, rewrites are taken back one at a time: those that
+the test cannot do without are the faults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from retrograde.gradients.binding import run_adjoint, run_forward
+from retrograde.gradients.launch_test import LaunchState, LaunchVerdict, judge
+from retrograde.gradients.memory import Memory
+from retrograde.gradients.sweep import Moment
+from retrograde.gradients.twins.finders import FINDERS
+from retrograde.gradients.twins.rewrite import Rewrite, Twin, make_twin
+from retrograde.gradients.twins.situation import Situation
+from retrograde.gradients.twins.source import KernelSource, SourceUnavailableError, read_kernel
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.operations import Operation
+from retrograde.trace.usage import Path
+
+Moments = Mapping[Path, Moment]
+
+
+@dataclass(frozen=True, eq=False)
+class Cure:
+    """A twin that is what the launch's adjoint should be.
+
+    Attributes:
+        source: The kernel.
+        rewrites: What is changed; each is needed.
+        moments: Contents of the arrays that the launch both reads and writes.
+        dimensions: Number of dimensions of the launch.
+    """
+
+    source: KernelSource
+    rewrites: tuple[Rewrite, ...]
+    moments: Moments
+    dimensions: int
+    _twins: dict[frozenset[str], Twin] = field(default_factory=dict[frozenset[str], Twin])
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Identities of the faults."""
+        return frozenset(r.label for r in self.rewrites)
+
+    def adjoint(self, operation: Operation, before: Memory, shadow: Memory, left: frozenset[str]) -> None:
+        """Run the adjoint of a launch.
+
+        Args:
+            operation: The launch.
+            before: Contents just before it.
+            shadow: Adjoints, changed.
+            left: Faults to leave in.
+        """
+        call = operation.launch
+        assert call is not None
+        twin = self._twin(left)
+        after = Memory(before.blocks)
+        after.copy_from(before)
+        extra = twin.parameters.values(call)
+        run_forward(call, after, twin.kernel, extra)
+        early = [a.ref.extent for a in operation.accesses if self.moments.get(a.path) is Moment.BEFORE]
+
+        def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
+            return before if any(e.overlaps(ref.extent) for e in early) else after
+
+        run_adjoint(call, contents, shadow, kernel=twin.kernel, extra=extra)
+
+    def passes(self, state: LaunchState, rng: np.random.Generator) -> bool:
+        """Whether the twin computes what another launch of the kernel computed, and passes that launch's test."""
+        twin = self._twin(frozenset())
+        extra, same = state.run_twin(twin)
+        return same and bool(judge(state, self.moments, rng, twin=twin, extra=extra).passed)
+
+    def _twin(self, left: frozenset[str]) -> Twin:
+        if left not in self._twins:
+            self._twins[left] = make_twin(
+                self.source, [r for r in self.rewrites if r.label not in left], self.dimensions
+            )
+        return self._twins[left]
+
+
+def find_cure(
+    state: LaunchState, verdict: LaunchVerdict, moments: Sequence[Moments], rng: np.random.Generator
+) -> Cure | None:
+    """The smallest set of rewrites with which the launch passes its own test; None where there is none.
+
+    Args:
+        state: The launch.
+        verdict: Result of its test as it is.
+        moments: Choices of contents to try.
+        rng: Random directions.
+    """
+    try:
+        source = read_kernel(state.call.kernel)
+    except SourceUnavailableError:
+        return None
+    finite = bool(np.isfinite(verdict.discrepancy))
+    weights = [rng.uniform(0.5, 1.5, f.written.size) * f.written for f in state.fields]
+
+    def backward(twin: Twin) -> Sequence[Any]:
+        extra, _ = state.run_twin(twin)
+        state.adjoint(weights, {}, twin, extra)
+        return extra
+
+    broken = () if finite else state.not_finite(weights)
+    situation = Situation(source, state.call, finite, broken, lambda twin: state.run_twin(twin)[0], backward)
+    return _Search(state, situation, moments, rng).run()
+
+
+class _Search:
+    """Tries sets of rewrites on one launch."""
+
+    def __init__(
+        self, state: LaunchState, situation: Situation, moments: Sequence[Moments], rng: np.random.Generator
+    ) -> None:
+        self.state = state
+        self.situation = situation
+        self.moments = moments
+        self.rng = rng
+
+    def run(self) -> Cure | None:
+        found: list[Rewrite] = []
+        for find in FINDERS:
+            try:
+                found += find(self.situation)
+            except Exception:  # Warp refuses some source that the finder would need to run
+                continue
+        if not found:
+            return None
+        passing = self.passes(found)
+        if passing is None:
+            found = [r for r in found if self.computes_the_same([r])]
+            passing = self.passes(found) if found else None
+        if passing is None:
+            return None
+        for rewrite in reversed(found.copy()):
+            fewer = [r for r in found if r is not rewrite]
+            without = self.passes(fewer) if fewer else None
+            if without is not None:
+                found, passing = fewer, without
+        return Cure(self.situation.source, tuple(found), passing, self.situation.dimensions)
+
+    def passes(self, rewrites: Sequence[Rewrite]) -> Moments | None:
+        """The contents with which a twin passes the launch's test, None where it does not."""
+        try:
+            twin = make_twin(self.situation.source, rewrites, self.situation.dimensions)
+            extra, same = self.state.run_twin(twin)
+        except Exception:
+            return None
+        if not same:
+            return None
+        for moments in self.moments:
+            if judge(self.state, moments, self.rng, twin=twin, extra=extra).passed:
+                return moments
+        return None
+
+    def computes_the_same(self, rewrites: Sequence[Rewrite]) -> bool:
+        try:
+            return self.state.run_twin(make_twin(self.situation.source, rewrites, self.situation.dimensions))[1]
+        except Exception:
+            return False

@@ -1,0 +1,61 @@
+"""How the adjoint of a launch is to be run so that it is the derivative of the launch.
+
+The recorded adjoint with the contents from after the launch is tried first, then with those from before it for the
+arrays that are both read and written. Where neither is the derivative the kernel is opened: twins with single
+constructs changed are tried. What no twin cures is differenced whole, where it is small enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from retrograde.gradients.cure import Cure, find_cure
+from retrograde.gradients.launch_test import LARGE, LaunchState, judge, numeric_vjp, rewritten_paths
+from retrograde.gradients.memory import Memory
+from retrograde.gradients.sweep import Moment, Treatment
+from retrograde.trace.operations import Operation
+from retrograde.trace.usage import Path
+
+_LARGEST_NUMERIC = 1024
+
+
+def treatment_of(
+    operation: Operation, before: Memory, rng: np.random.Generator, known: Treatment | None = None
+) -> Treatment:
+    """The treatment of a launch.
+
+    Args:
+        operation: The launch.
+        before: Contents just before it.
+        rng: Random directions.
+        known: Treatment of another launch of its kind, tried before the kernel is opened.
+    """
+    state = LaunchState(operation, before)
+    paths = rewritten_paths(operation)
+    trials = 2 if state.size < LARGE else 1
+    first = judge(state, {}, rng, trials)
+    if first.passed is not False:
+        return Treatment(passed=first.passed, discrepancy=first.discrepancy)
+    for moments in choices(paths):
+        if judge(state, moments, rng, trials).passed:
+            return Treatment(by_array=moments, passed=True, discrepancy=first.discrepancy, route="contents from before")
+    if known is not None and isinstance(known.cure, Cure) and known.cure.passes(state, rng):
+        return known
+    cure = find_cure(state, first, [{}, *choices(paths)], rng)
+    if cure is not None:
+        return Treatment(cure=cure, passed=True, discrepancy=first.discrepancy, route="twin")
+    if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
+        return Treatment(vjp=numeric_vjp, passed=True, discrepancy=first.discrepancy, route="differences of the launch")
+    return Treatment(passed=False, discrepancy=first.discrepancy)
+
+
+def choices(paths: Sequence[Path]) -> Iterator[dict[Path, Moment]]:
+    """Which arrays to take from before the launch: as few as will do, all at last."""
+    chosen = [c for count in range(1, min(len(paths), 2) + 1) for c in combinations(paths, count)]
+    if len(paths) > 2:
+        chosen.append(tuple(paths))
+    for early in chosen:
+        yield {p: Moment.BEFORE if p in early else Moment.AFTER for p in paths}

@@ -113,7 +113,7 @@ def test_an_adjoint_that_is_not_the_derivative_is_found_and_replaced() -> None:
     weights = np.arange(1.0, N + 1.0)
     x, y = (a.ref for a in operation.accesses)
     shadow.set_values(y, weights)
-    treatment.cure.adjoint(operation, before, shadow, frozenset())
+    treatment.cure.adjoint(operation, (before, before), shadow, frozenset())
     numeric = Memory(before.blocks)
     numeric.set_values(y, weights)
     numeric_vjp(operation, before, numeric)

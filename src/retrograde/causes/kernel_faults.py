@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.cure import Cure
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Moment, Policy, Treatment
+from retrograde.gradients.ladder import RISKY
+from retrograde.gradients.sweep import IDEAL, Moment, Policy, Treatment
 from retrograde.gradients.twins.patch import patch_of
 from retrograde.gradients.twins.rewrite import Rewrite
 from retrograde.gradients.twins.source import Role
@@ -27,8 +29,18 @@ def cured(judgement: Judgement, code: str) -> list[Suspect]:
     found: dict[str, Suspect] = {}
     for operation, treatment, rewrite in _rewrites(judgement):
         if rewrite.code == code and rewrite.label not in found:
-            found[rewrite.label] = _suspect(operation, treatment, rewrite)
+            found[rewrite.label] = _survivable(judgement, _suspect(operation, treatment, rewrite))
     return list(found.values())
+
+
+def _survivable(judgement: Judgement, suspect: Suspect) -> Suspect:
+    """A suspect whose fault cannot be put back because the sweep does not survive it, proven by its repair alone."""
+    case = judgement.case
+    if suspect.code != RISKY or suspect.switch_off is None:
+        return suspect
+    if np.all(np.isfinite(case.sweep(suspect.switch_off(IDEAL), used_seeds=True))):
+        return suspect
+    return replace(suspect, switch_off=None, repaired=case.sweep(IDEAL, used_seeds=True))
 
 
 def _rewrites(judgement: Judgement) -> Iterator[tuple[Operation, Treatment, Rewrite]]:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from retrograde.gradients.binding import run_adjoint, run_forward
+from retrograde.gradients.apart import apart
+from retrograde.gradients.binding import Blind, run_adjoint, run_forward
 from retrograde.gradients.launch_test import LaunchState, LaunchVerdict, judge
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment
@@ -50,28 +51,46 @@ class Cure:
         """Identities of the faults."""
         return frozenset(r.label for r in self.rewrites)
 
-    def adjoint(self, operation: Operation, before: Memory, shadow: Memory, left: frozenset[str]) -> None:
+    @property
+    def counts(self) -> bool:
+        """Whether the kernel takes indices from a counter."""
+        return any(r.code == "RG406" for r in self.rewrites)
+
+    def adjoint(
+        self,
+        operation: Operation,
+        memory: tuple[Memory, Memory],
+        shadow: Memory,
+        left: frozenset[str],
+        blind: Blind | None = None,
+    ) -> None:
         """Run the adjoint of a launch.
 
         Args:
             operation: The launch.
-            before: Contents just before it.
+            memory: Contents just before it, and those that its adjoint reads of the arrays that it does not write.
             shadow: Adjoints, changed.
             left: Faults to leave in.
+            blind: Arrays that have no adjoint.
         """
         call = operation.launch
         assert call is not None
+        before, others = memory
         twin = self._twin(left)
         after = Memory(before.blocks)
         after.copy_from(before)
         extra = twin.parameters.values(call)
         run_forward(call, after, twin.kernel, extra)
-        early = [a.ref.extent for a in operation.accesses if self.moments.get(a.path) is Moment.BEFORE]
+        written = [a for a in operation.accesses if a.usage.writes]
+        early = [a.ref.extent for a in written if self.moments.get(a.path) is Moment.BEFORE]
+        late = [a.ref.extent for a in written]
 
         def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
-            return before if any(e.overlaps(ref.extent) for e in early) else after
+            if any(e.overlaps(ref.extent) for e in early):
+                return before
+            return after if any(e.overlaps(ref.extent) for e in late) else others
 
-        run_adjoint(call, contents, shadow, kernel=twin.kernel, extra=extra)
+        run_adjoint(call, contents, shadow, blind, kernel=twin.kernel, extra=extra)
 
     def passes(self, state: LaunchState, rng: np.random.Generator) -> bool:
         """Whether the twin computes what another launch of the kernel computed, and passes that launch's test."""
@@ -88,7 +107,11 @@ class Cure:
 
 
 def find_cure(
-    state: LaunchState, verdict: LaunchVerdict, moments: Sequence[Moments], rng: np.random.Generator
+    state: LaunchState,
+    verdict: LaunchVerdict,
+    moments: Sequence[Moments],
+    rng: np.random.Generator,
+    risky: bool = False,
 ) -> Cure | None:
     """The smallest set of rewrites with which the launch passes its own test; None where there is none.
 
@@ -97,12 +120,13 @@ def find_cure(
         verdict: Result of its test as it is.
         moments: Choices of contents to try.
         rng: Random directions.
+        risky: Whether the launch's adjoint may write anywhere.
     """
     try:
         source = read_kernel(state.call.kernel)
     except SourceUnavailableError:
         return None
-    finite = bool(np.isfinite(verdict.discrepancy))
+    finite = risky or bool(np.isfinite(verdict.discrepancy))
     weights = [rng.uniform(0.5, 1.5, f.written.size) * f.written for f in state.fields]
 
     def backward(twin: Twin) -> Sequence[Any]:
@@ -112,19 +136,25 @@ def find_cure(
 
     broken = () if finite else state.not_finite(weights)
     situation = Situation(source, state.call, finite, broken, lambda twin: state.run_twin(twin)[0], backward)
-    return _Search(state, situation, moments, rng).run()
+    return _Search(state, situation, moments, rng, risky).run()
 
 
 class _Search:
     """Tries sets of rewrites on one launch."""
 
     def __init__(
-        self, state: LaunchState, situation: Situation, moments: Sequence[Moments], rng: np.random.Generator
+        self,
+        state: LaunchState,
+        situation: Situation,
+        moments: Sequence[Moments],
+        rng: np.random.Generator,
+        risky: bool,
     ) -> None:
         self.state = state
         self.situation = situation
         self.moments = moments
         self.rng = rng
+        self.risky = risky
 
     def run(self) -> Cure | None:
         found: list[Rewrite] = []
@@ -157,6 +187,11 @@ class _Search:
             return None
         if not same:
             return None
+        if self.risky:
+            return apart(lambda: self.first_that_passes(twin, extra))
+        return self.first_that_passes(twin, extra)
+
+    def first_that_passes(self, twin: Twin, extra: Sequence[Any]) -> Moments | None:
         for moments in self.moments:
             if judge(self.state, moments, self.rng, twin=twin, extra=extra).passed:
                 return moments

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.apart import apart
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
@@ -18,12 +19,14 @@ from retrograde.gradients.objective import Objective
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
 from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
-from retrograde.gradients.treatment import treatment_of
+from retrograde.gradients.treatment import counts, treatment_of
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording
 
 Float = npt.NDArray[np.float64]
 _DIRECTIONS = 6
+RISKY = "RG406"
+"""What faults of kernels begin with whose adjoint may write anywhere."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,13 @@ class Case:
     links: Links | None = None
 
     def sweep(self, policy: Policy = IDEAL, used_seeds: bool = False) -> Float:
-        """The gradient with some properties of the ideal switched off."""
+        """The gradient with some properties of the ideal switched off; not finite where the sweep does not survive."""
+        if any(label.startswith(RISKY) for label in policy.faults):
+            found = apart(lambda: self._sweep(policy, used_seeds))
+            return np.full(self.life.ref.full_shape, np.nan) if found is None else found
+        return self._sweep(policy, used_seeds)
+
+    def _sweep(self, policy: Policy, used_seeds: bool) -> Float:
         seeds = self.objective.used if used_seeds else self.objective.seeds
         seeds += self.objective.repeats if policy.repeats else ()
         target = (Target(self.life.ref, self.life.first.index),)
@@ -160,7 +169,7 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
             continue
         if not any(a.ref.differentiable for a in operation.accesses):
             continue
-        if not every and not rewritten_paths(operation):
+        if not every and not rewritten_paths(operation) and not counts(operation):
             continue
         kind = _kind(operation)
         if every or kind not in known or known[kind].cure is not None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.backward_on import has_adjoint, with_backward
-from retrograde.gradients.binding import run_adjoint
+from retrograde.gradients.binding import Blind, run_adjoint
 from retrograde.gradients.callbacks import run_callback
 from retrograde.gradients.copies import CopyAdjoint, adjoint_of_copy
 from retrograde.gradients.memory import Memory
@@ -45,8 +45,24 @@ class Cure(Protocol):
         """Identities of the faults that the twin is without."""
         ...
 
-    def adjoint(self, operation: Operation, before: Memory, shadow: Memory, left: frozenset[str]) -> None:
-        """Run the adjoint of a launch; takes the contents before it, the shadow, and the faults to leave in."""
+    @property
+    def counts(self) -> bool:
+        """Whether the kernel counts: what it left of its counters was lost when the program ran backward."""
+        ...
+
+    def adjoint(
+        self,
+        operation: Operation,
+        memory: tuple[Memory, Memory],
+        shadow: Memory,
+        left: frozenset[str],
+        blind: Blind | None = None,
+    ) -> None:
+        """Run the adjoint of a launch.
+
+        Takes the contents before it and those that it reads of arrays that it does not write, the shadow, the
+        faults to leave in, and which arrays have no adjoint.
+        """
         ...
 
 
@@ -355,13 +371,19 @@ class Sweep:
             treatment = replace(treatment, vjp=None, cure=None)
         entries = self.window.undo(operation.index)
         own = operation.site.key in policy.stale_own
+
+        def blind(ref: ArrayRef, in_struct: bool) -> bool:
+            return (id(ref.array), in_struct) in policy.blind
+
+        cure = treatment.cure
+        if cure is not None and not own and (cure.counts or not cure.labels <= policy.faults):
+            self._roll_back(operation, truth, stale, policy)
+            left = cure.labels & policy.faults
+            cure.adjoint(operation, (truth, stale), shadow, left, blind if policy.blind else None)
+            return
         if treatment.vjp is not None and not own:
             self._roll_back(operation, truth, stale, policy)
             treatment.vjp(operation, truth, shadow)
-            return
-        if treatment.cure is not None and not own and not treatment.cure.labels <= policy.faults:
-            self._roll_back(operation, truth, stale, policy)
-            treatment.cure.adjoint(operation, truth, shadow, treatment.cure.labels & policy.faults)
             return
         early = () if own else [u for u in entries if self._moment(operation, u.extent, treatment) is Moment.BEFORE]
         truth.undo(early)
@@ -370,9 +392,6 @@ class Sweep:
 
         def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
             return truth if any(u.extent.overlaps(ref.extent) for u in early) else stale
-
-        def blind(ref: ArrayRef, in_struct: bool) -> bool:
-            return (id(ref.array), in_struct) in policy.blind
 
         lenders = {borrower: lender for lender, borrower in policy.lent}
         seen = self._seen.get(lenders.get(operation.index, -1))

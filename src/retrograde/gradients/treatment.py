@@ -12,8 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
+from retrograde.gradients.apart import apart
 from retrograde.gradients.cure import Cure, find_cure
-from retrograde.gradients.launch_test import LARGE, LaunchState, judge, numeric_vjp, rewritten_paths
+from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment, Treatment
 from retrograde.trace.operations import Operation
@@ -36,20 +37,31 @@ def treatment_of(
     state = LaunchState(operation, before)
     paths = rewritten_paths(operation)
     trials = 2 if state.size < LARGE else 1
-    first = judge(state, {}, rng, trials)
+    risky = counts(operation)
+    first = judge(state, {}, rng, trials) if not risky else _judge_apart(state, rng, trials)
     if first.passed is not False:
         return Treatment(passed=first.passed, discrepancy=first.discrepancy)
-    for moments in choices(paths):
+    for moments in choices(paths) if not risky else ():
         if judge(state, moments, rng, trials).passed:
             return Treatment(by_array=moments, passed=True, discrepancy=first.discrepancy, route="contents from before")
     if known is not None and isinstance(known.cure, Cure) and known.cure.passes(state, rng):
         return known
-    cure = find_cure(state, first, [{}, *choices(paths)], rng)
+    cure = find_cure(state, first, [{}, *choices(paths)], rng, risky)
     if cure is not None:
         return Treatment(cure=cure, passed=True, discrepancy=first.discrepancy, route="twin")
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
         return Treatment(vjp=numeric_vjp, passed=True, discrepancy=first.discrepancy, route="differences of the launch")
     return Treatment(passed=False, discrepancy=first.discrepancy)
+
+
+def _judge_apart(state: LaunchState, rng: np.random.Generator, trials: int) -> LaunchVerdict:
+    found = apart(lambda: judge(state, {}, rng, trials))
+    return LaunchVerdict(False, float("inf"), 0.0) if found is None else found
+
+
+def counts(operation: Operation) -> bool:
+    """Whether a launch may take indices from an atomic counter: its backward pass may then write anywhere."""
+    return any(a.usage.accumulate and a.usage.load and not a.ref.differentiable for a in operation.accesses)
 
 
 def choices(paths: Sequence[Path]) -> Iterator[dict[Path, Moment]]:

@@ -1,49 +1,41 @@
 # expect: wrong
-"""A dye is diluted step by step in a chain of tanks held in one array of a struct."""
+"""A dye is diluted step by step in a chain of tanks held in one row of an array."""
 
 import warp as wp
 
 wp.set_device("cpu")
 
 
-@wp.struct
-class Tanks:
-    dye: wp.array(dtype=float)
-    flow: wp.array(dtype=float)
+@wp.kernel
+def pour(start: wp.array(dtype=float), dye: wp.array2d(dtype=float)):
+    i = wp.tid()
+    dye[1, i] = start[i] * start[i]
 
 
 @wp.kernel
-def pour(start: wp.array(dtype=float), tanks: Tanks):
+def dilute(dye: wp.array2d(dtype=float), flow: wp.array(dtype=float), k: int):
     i = wp.tid()
-    tanks.dye[i] = start[i] * start[i]
+    dye[1, i] /= 1.0 + flow[k]  # <- RG401
 
 
 @wp.kernel
-def dilute(tanks: Tanks, k: int):
+def measure(dye: wp.array(dtype=float), loss: wp.array(dtype=float)):
     i = wp.tid()
-    tanks.dye[i] /= 1.0 + tanks.flow[k]  # <- RG401
-
-
-@wp.kernel
-def measure(tanks: Tanks, loss: wp.array(dtype=float)):
-    i = wp.tid()
-    d = tanks.dye[i] - 0.2
+    d = dye[i] - 0.2
     wp.atomic_add(loss, 0, d * d)
 
 
 start = wp.array([1.0, 1.5], dtype=float)
 flow = wp.array([0.5, 0.2, 0.9], dtype=float, requires_grad=True)
 for it in range(3):
-    tanks = Tanks()
-    tanks.dye = wp.zeros(2, dtype=float, requires_grad=True)
-    tanks.flow = flow
+    dye = wp.zeros((2, 2), dtype=float, requires_grad=True)
     loss = wp.zeros(1, dtype=float, requires_grad=True)
     tape = wp.Tape()
     with tape:
-        wp.launch(pour, dim=2, inputs=[start, tanks])
+        wp.launch(pour, dim=2, inputs=[start, dye])
         for k in range(3):
-            wp.launch(dilute, dim=2, inputs=[tanks, k])
-        wp.launch(measure, dim=2, inputs=[tanks, loss])
+            wp.launch(dilute, dim=2, inputs=[dye, flow, k])
+        wp.launch(measure, dim=2, inputs=[dye[1], loss])
     tape.backward(loss)
     g = flow.grad.numpy().copy()
     print("iter", it, "loss", float(loss.numpy()[0]), "flow", flow.numpy().tolist(), "grad_flow", g.tolist())

@@ -37,7 +37,7 @@ gap = wp.array([0.3, 0.9, 0.8, 0.2, 0.1, 0.4], dtype=float)
 weight = wp.array([1.0, 0.5, 2.0, 0.3, 1.5, 1.0], dtype=float)
 for it in range(3):
     counter = wp.zeros(1, dtype=int)
-    found = wp.zeros(6, dtype=float, requires_grad=True)
+    found = wp.zeros(12, dtype=float, requires_grad=True)
     loss = wp.zeros(1, dtype=float, requires_grad=True)
     tape = wp.Tape()
     with tape:

@@ -46,7 +46,7 @@ weight = wp.array([1.0, 0.5, 2.0, 0.3, 1.5, 1.0], dtype=float)
 for it in range(3):
     counter = wp.zeros(1, dtype=int)
     places = wp.zeros(6, dtype=int)
-    found = wp.zeros(6, dtype=float, requires_grad=True)
+    found = wp.zeros(12, dtype=float, requires_grad=True)
     loss = wp.zeros(1, dtype=float, requires_grad=True)
     tape = wp.Tape()
     with tape:

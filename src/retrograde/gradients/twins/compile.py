@@ -42,13 +42,17 @@ class TwinError(Exception):
     """A twin could not be made; the message says of what and why."""
 
 
-def compile_twin(source: KernelSource, changes: Changes, options: Mapping[str, Any] | None = None) -> Any:
+def compile_twin(
+    source: KernelSource, changes: Changes, options: Mapping[str, Any] | None = None, *, lasting: bool = True
+) -> Any:
     """The kernel with changes, ready to be launched in place of the original.
 
     Args:
         source: The kernel.
         changes: New definitions of any of its sources (`KernelSource.all()`).
         options: Options of the module ("max_unroll", ...) that differ from those of the kernel's own.
+        lasting: Whether it may be launched, and may be a twin made before that is the same; otherwise it is only for
+            looking at what Warp makes of it.
 
     Returns:
         A `wp.Kernel` with its backward pass enabled. Nothing is compiled before its first launch.
@@ -56,7 +60,7 @@ def compile_twin(source: KernelSource, changes: Changes, options: Mapping[str, A
     Raises:
         TwinError: Something cannot be redefined.
     """
-    return _Maker(source, changes, options or {}).kernel()
+    return _Maker(source, changes, options or {}).kernel(lasting)
 
 
 @contextmanager
@@ -81,7 +85,7 @@ class _Maker:
         self.module.options.update({"enable_backward": True, "strip_hash": False, **options})
         self.made: dict[int, Any] = {}
 
-    def kernel(self) -> Any:
+    def kernel(self, lasting: bool) -> Any:
         for function in self._affected():
             self._function(function)
         original = self.source.kernel
@@ -90,7 +94,7 @@ class _Maker:
         kernel = wp.Kernel(func=python, key=f"twin_{original.name}", module=self.module, options=options)
         if kernel.is_generic:
             raise TwinError(f"Kernel {original.name} is generic; a twin is made of one of its overloads.")
-        return self._registered(kernel)
+        return self._registered(kernel) if lasting else kernel
 
     def _registered(self, kernel: Any) -> Any:
         """The kernel, its module named after all it holds; or the one made before that is the same.

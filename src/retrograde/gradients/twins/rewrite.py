@@ -68,13 +68,14 @@ class Twin:
     parameters: Parameters
 
 
-def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int = 1) -> Twin:
+def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int = 1, *, lasting: bool = True) -> Twin:
     """Compile a kernel with some rewrites, which may touch the same statements.
 
     Args:
         source: The kernel.
         rewrites: The rewrites.
         dimensions: Number of dimensions of the launch that it is for.
+        lasting: See `compile_twin`.
 
     Raises:
         TwinError: It cannot be made.
@@ -90,7 +91,7 @@ def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int
     for rewrite in rewrites:
         for name, value in rewrite.options.items():
             options[name] = max(value, options.get(name, value))
-    return Twin(compile_twin(source, changes, options), parameters)
+    return Twin(compile_twin(source, changes, options, lasting=lasting), parameters)
 
 
 def edited(source: FunctionSource, rewrites: Sequence[Rewrite]) -> ast.FunctionDef:

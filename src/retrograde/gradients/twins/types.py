@@ -41,7 +41,8 @@ def types_of(source: KernelSource, nodes: Iterable[Node]) -> dict[Node, tuple[An
     if not rewrites:
         return {}
     with quietly():
-        module = make_twin(source, rewrites).kernel.module
+        kernel = make_twin(source, rewrites, lasting=False).kernel
+        module = kernel.module
         block = module.options["block_dim"]
         options = module.resolve_options(wp.config, block_dim=block)
         context.ModuleBuilder(module, options | {"output_arch": None, "block_dim": block})

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.kernel_faults import cured
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.sweep import Policy
+from retrograde.trace.callsite import CallSite
+
+_SETTING = (".assign(", "copy(", ".fill_(", "outputs=", "] = ")
 
 CAUSE = Cause(
     code="RG405",
@@ -14,7 +21,9 @@ CAUSE = Cause(
     summary="A custom adjoint assigns a gradient instead of adding to it.",
     finds=(
         "Assignments to `wp.adjoint[...]` in functions of `@wp.func_grad`. Proven by a twin with `+=` in place of `=`: "
-        "it must pass the launch's derivative test, and the assignment put back must change the gradient."
+        "it must pass the launch's derivative test, and the assignment put back must change the gradient. Likewise "
+        "functions of `Tape.record_func` that set a gradient to the same value whatever was there before; proven by "
+        "adding to what was there."
     ),
     why=(
         "An argument's adjoint is the sum over everything that the argument was used for. An assignment throws away "
@@ -36,5 +45,48 @@ def adj_push(depth: float, adj_ret: float):
 
 
 def find(judgement: Judgement) -> list[Suspect]:
-    """Assignments that launches cannot do with."""
-    return cured(judgement, CAUSE.code)
+    """Assignments that launches cannot do with, and recorded functions that assign."""
+    return cured(judgement, CAUSE.code) + _callbacks(judgement)
+
+
+def _callbacks(judgement: Judgement) -> list[Suspect]:
+    case = judgement.case
+    found: dict[str, Suspect] = {}
+    for operation in case.window.operations:
+        treatment = case.treatments.get(operation.index)
+        function = case.recording.callbacks.get(operation.index)
+        if treatment is None or function is None or not treatment.assigned or treatment.label in found:
+            continue
+        names = ", ".join(case.recording.name(ref) for ref in treatment.assigned)
+        label = treatment.label
+
+        def switch_off(policy: Policy, label: str = label) -> Policy:
+            return policy.without(faults=policy.faults | {label})
+
+        found[label] = Suspect(
+            code=CAUSE.code,
+            site=_assignment(function, operation.site),
+            order=operation.index,
+            message=(
+                f"This function, recorded at line {operation.site.line}, sets the gradient of {names}, whatever other "
+                f"uses of {names} have left there."
+            ),
+            fix=f"Add to the gradient of {names}: what is there, plus the function's own part.",
+            array=names,
+            route="recorded function",
+            switch_off=switch_off,
+        )
+    return list(found.values())
+
+
+def _assignment(function: Callable[[], None], otherwise: CallSite) -> CallSite:
+    """The first line of a function that puts something into a gradient, else its definition."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return otherwise
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except OSError:
+        return otherwise
+    wanted = (k for k, text in enumerate(lines) if ".grad" in text and any(word in text for word in _SETTING))
+    return CallSite(code.co_filename, first + next(wanted, 0), code.co_name)

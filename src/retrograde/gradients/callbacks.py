@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from retrograde.gradients.memory import Memory
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes, Extent, read_bytes, write_bytes
@@ -38,3 +40,40 @@ def run_callback(function: Callable[[], None], refs: Iterable[ArrayRef], content
     finally:
         for extent, data in saved:
             write_bytes(extent, data)
+
+
+def assigned_by(
+    function: Callable[[], None], refs: Iterable[ArrayRef], contents: Memory, rng: np.random.Generator
+) -> tuple[ArrayRef, ...]:
+    """Arrays whose gradient a recorded function sets, whatever was there before, instead of adding to it.
+
+    The function is run on random adjoints; then, for each array whose adjoint it changed, on another adjoint of that
+    array alone. Where it clears a gradient, as it may with that of what it has computed, it does not set it.
+
+    Args:
+        function: The function.
+        refs: Arrays that it may use.
+        contents: What they held.
+        rng: Random adjoints.
+    """
+    known = {r.extent: r for r in refs if contents.covers(r.extent) and r.differentiable and r.gradient is not None}
+    seeds = {r: rng.standard_normal(r.full_shape) for r in known.values()}
+
+    def run(changed: ArrayRef | None = None) -> Memory:
+        shadow = Memory(contents.blocks)
+        for ref, seed in seeds.items():
+            shadow.set_values(ref, seed + 1.0 if ref is changed else seed)
+        run_callback(function, known.values(), contents, shadow)
+        return shadow
+
+    first = run()
+    found: list[ArrayRef] = []
+    for ref in seeds:
+        given = Memory(contents.blocks)
+        given.set_values(ref, seeds[ref])
+        left = first.values(ref)
+        if left.any() and not np.array_equal(left, given.values(ref)):
+            again = run(ref).values(ref)
+            if np.array_equal(again, left):
+                found.append(ref)
+    return tuple(found)

@@ -19,7 +19,7 @@ from retrograde.gradients.objective import Objective
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
 from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
-from retrograde.gradients.treatment import counts, treatment_of
+from retrograde.gradients.treatment import counts, treatment_of, treatment_of_callback
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording
 
@@ -162,6 +162,9 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
     treatments: dict[int, Treatment] = {}
     for operation in reversed(window.operations):
         memory.undo(window.undo(operation.index))
+        function = window.recording.callbacks.get(operation.index)
+        if every and function is not None:
+            treatments[operation.index] = treatment_of_callback(operation, function, window, memory, rng)
         call = operation.launch
         if call is None or call.opaque or operation.index in window.stood_for:
             continue

@@ -75,6 +75,8 @@ class Treatment:
         by_array: Exceptions by path of argument.
         vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
         cure: A twin to run in place of the kernel.
+        assigned: Arrays whose gradient a recorded function sets; it is added to what was there instead.
+        label: Identity of that fault.
         passed: Whether the launch's own derivative test passed; None where it was not made.
         discrepancy: Relative discrepancy that the test found with the recorded adjoint.
     """
@@ -83,6 +85,8 @@ class Treatment:
     by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
     vjp: Callable[[Operation, Memory, Memory], None] | None = None
     cure: Cure | None = None
+    assigned: tuple[ArrayRef, ...] = ()
+    label: str = ""
     passed: bool | None = None
     discrepancy: float = 0.0
     route: str = ""
@@ -346,8 +350,7 @@ class Sweep:
             return
         function = self.window.recording.callbacks.get(operation.index)
         if function is not None:
-            refs = (a.ref for o in self.window.operations for a in o.accesses)
-            run_callback(function, refs, truth, shadow)
+            self._callback(operation, function, truth, shadow, policy)
         self._roll_back(operation, truth, stale, policy)
         if isinstance(call, CopyCall):
             adjoint_of_copy(call, shadow, self._copy_adjoint(operation, call, policy))
@@ -355,6 +358,16 @@ class Sweep:
             for access in operation.accesses:
                 if access.usage.writes:
                     end_of_life(access.ref, shadow)
+
+    def _callback(
+        self, operation: Operation, function: Callable[[], None], truth: Memory, shadow: Memory, policy: Policy
+    ) -> None:
+        treatment = self.treatments.get(operation.index, self._plain)
+        assigned = () if treatment.label in policy.faults else treatment.assigned
+        kept = [(ref, shadow.values(ref)) for ref in assigned]
+        run_callback(function, (a.ref for o in self.window.operations for a in o.accesses), truth, shadow)
+        for ref, values in kept:
+            shadow.set_values(ref, shadow.values(ref) + values)
 
     def _copy_adjoint(self, operation: Operation, call: CopyCall, policy: Policy) -> CopyAdjoint:
         return CopyAdjoint(

@@ -7,16 +7,18 @@ constructs changed are tried. What no twin cures is differenced whole, where it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from retrograde.gradients.apart import apart
+from retrograde.gradients.callbacks import assigned_by
 from retrograde.gradients.cure import Cure, find_cure
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment, Treatment
+from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation
 from retrograde.trace.usage import Path
 
@@ -52,6 +54,20 @@ def treatment_of(
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
         return Treatment(vjp=numeric_vjp, passed=True, discrepancy=first.discrepancy, route="differences of the launch")
     return Treatment(passed=False, discrepancy=first.discrepancy)
+
+
+def treatment_of_callback(
+    operation: Operation, function: Callable[[], None], window: Window, contents: Memory, rng: np.random.Generator
+) -> Treatment:
+    """The treatment of a function recorded with `Tape.record_func`: gradients that it sets are added instead."""
+    refs = [a.ref for o in window.operations for a in o.accesses]
+    try:
+        assigned = assigned_by(function, refs, contents, rng)
+    except Exception:  # the program's own function: it may refuse the numbers
+        return Treatment()
+    code = getattr(function, "__code__", None)
+    where = str(operation.site) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+    return Treatment(assigned=assigned, label=f"RG405 {where}")
 
 
 def _judge_apart(state: LaunchState, rng: np.random.Generator, trials: int) -> LaunchVerdict:

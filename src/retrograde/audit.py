@@ -108,11 +108,16 @@ class _Conductor:
             return self._result(Verdict.UNDECIDED, reason, time.monotonic() - self.started)
 
     def _seen_enough(self, recorder: Recorder) -> bool:
-        """Whether some parameter has lived often enough; asked again only when the recording has grown."""
+        """Whether some parameter has lived often enough; asked again only when the recording has grown.
+
+        Where no gradient was read yet, the update may still be to come.
+        """
         if len(recorder.operations) < 1.2 * self.looked_at:
             return False
         self.looked_at = len(recorder.operations)
         lives = find_lives(self.recorder.result())
+        if not any(life.readings for life in lives) and recorder.backwards <= self.wanted:
+            return False
         by_name: dict[str, int] = {}
         for life in lives:
             by_name[life.name] = by_name.get(life.name, 0) + 1

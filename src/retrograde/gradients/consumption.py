@@ -123,22 +123,26 @@ def _untransformed(recording: Recording, gradient: Extent, backward: int, readin
     """Readings up to the first that changes the gradient on purpose: what clips or scales it consumed it."""
     for position, reading in enumerate(readings):
         operation = reading.operation
-        if operation.index > backward and _is_transformed_after(recording, gradient, operation):
+        later = readings[position + 1 :]
+        if operation.index > backward and _is_transformed_after(recording, gradient, operation, later):
             return readings[: position + 1]
     return readings
 
 
-def _is_transformed_after(recording: Recording, gradient: Extent, reading: Operation) -> bool:
-    """Whether a reading also writes the buffer, or the host then writes it with something else than zeros."""
+def _is_transformed_after(recording: Recording, gradient: Extent, reading: Operation, later: Sequence[Reading]) -> bool:
+    """Whether a reading also writes the buffer, or something else than zeros is then written to it."""
     if any(a.usage.writes and a.usage.load and a.ref.extent.overlaps(gradient) for a in reading.accesses):
         return True
-    if reading.kind is not Kind.HOST_READ:
-        return False
     for operation in recording.operations[reading.index + 1 :]:
-        if not any(a.ref.extent.overlaps(gradient) for a in operation.accesses):
+        if operation.kind is Kind.BACKWARD:
+            return False
+        if not any(a.usage.writes and a.ref.extent.overlaps(gradient) for a in operation.accesses):
             continue
-        written = operation.kind is Kind.HOST_WRITE and operation.data is not None
-        return written and bool(operation.data is not None and operation.data.any())
+        if operation.kind is Kind.HOST_WRITE:
+            return operation.data is not None and bool(operation.data.any())
+        if operation.kind not in (Kind.LAUNCH, Kind.COPY):
+            return False
+        return any(r.values.any() for r in later if r.operation.index > operation.index)
     return False
 
 

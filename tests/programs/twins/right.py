@@ -213,3 +213,7 @@ def captured_training(thrust: np.ndarray) -> float:
     for _ in range(6):
         x = x + 0.2 * np.cross(thrust, x) + 0.05 * thrust
     return float(((x - goal) ** 2).sum())
+
+
+def projected_gradient(height: np.ndarray) -> float:
+    return float((1.0 / (0.5 + height[:-1] ** 2) + 3.0 * np.diff(height) ** 2).sum())

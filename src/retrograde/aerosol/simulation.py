@@ -11,36 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, to_host, wp
 from retrograde.aerosol.grids import SizeGrid
-from retrograde.aerosol.processes._coefficients import growth_and_loss
-from retrograde.aerosol.processes.integration import Integration, Plan
+from retrograde.aerosol.processes.integration import Integration
 from retrograde.aerosol.processes.plain import PlainIntegration
+from retrograde.aerosol.processes.stepper import PositivityError, Stepper, emptying_rates
 from retrograde.aerosol.processes.terms import Method, Process, Terms, total
 from retrograde.aerosol.states import SectionalState
 
+__all__ = ["PositivityError", "Simulation", "Trajectory"]
+
 Floats = NDArray[np.float64]
-
-_MARGIN = 1.02
-"""Substeps are chosen this much more than the rates seen so far ask for."""
-
-
-class PositivityError(ValueError):
-    """A step was so long that a number concentration could have turned negative.
-
-    Give the simulation shorter steps (`substeps`), let it choose them (`substeps=None`), or use
-    `Method.SEMI_IMPLICIT`, which has no such limit.
-
-    Attributes:
-        step: The step that was asked for [s].
-        largest_step: The largest safe step [s].
-        substeps: Substeps that keep every step at or below it.
-    """
-
-    def __init__(self, step: float, largest_step: float, substeps: int) -> None:
-        self.step, self.largest_step, self.substeps = step, largest_step, substeps
-        super().__init__(
-            f"steps of {step:.6g} s pass the positivity limit: the largest safe step is {largest_step:.6g} s, "
-            f"substeps={substeps} or more (substeps=None chooses them)"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +125,7 @@ class Simulation:
         self._check(state)
         if through_tape:
             return self._run_through_tape(state)
-        integration = self._checked_run(state)
+        integration = self._stepper.run(state.number)
         integration.record(state.number)
         return self._trajectory(integration, to_host(integration.peak_rate))
 
@@ -154,11 +133,11 @@ class Simulation:
         """Run by plain launches; the positivity limit is looked at where states are kept."""
         if self.substeps is None:
             raise ValueError("substeps: expected a number for a run through the tape")
-        plan = self._plan(self.substeps)
+        plan = self._stepper.plan(self.substeps)
         integration = PlainIntegration(self.terms, plan, state.boxes, dtype=state.dtype, device=state.device)
         integration.run(state.number)
         kept = to_host(integration.number)
-        peak_rate = np.max([_emptying_rates(self.terms, number).max(axis=1) for number in kept], axis=0)
+        peak_rate = np.max([emptying_rates(self.terms, number).max(axis=1) for number in kept], axis=0)
         step, peak = float(plan.intervals.max()) / plan.substeps, float(peak_rate.max())
         if not step * peak <= 1.0:
             raise PositivityError(step, 1.0 / peak, int(np.ceil(peak * float(plan.intervals.max()))))
@@ -207,72 +186,21 @@ class Simulation:
         """
         if self.substeps is None:
             raise ValueError("substeps: expected a number; a prepared integration has a fixed sequence of launches")
-        return Integration(self.terms, self._plan(self.substeps), boxes, dtype=dtype, device=device)
+        return Integration(self.terms, self._stepper.plan(self.substeps), boxes, dtype=dtype, device=device)
 
     def peak_rate(self, state: SectionalState) -> Floats:
         """Largest rate at which a bin of `state` is emptied [s^-1], shape [boxes]."""
         self._check(state)
-        return _emptying_rates(self.terms, state.numpy()).max(axis=1)
+        return emptying_rates(self.terms, state.numpy()).max(axis=1)
 
-    def _plan(self, substeps: int) -> Plan:
-        intervals = np.diff(self.times)
-        count = len(intervals) * substeps
-        every = self.store_every or int(np.ceil(np.sqrt(count)))
-        return Plan(intervals=intervals, substeps=substeps, every=min(every, count), method=self.method)
+    @property
+    def _stepper(self) -> Stepper:
+        return Stepper(self.terms, np.diff(self.times), self.substeps, self.method, self.store_every)
 
     def _check(self, state: SectionalState) -> None:
         if state.grid != self.grid:
             raise ValueError("state: its grid differs from the simulation's")
         state.check_values()
-
-    def _checked_run(self, state: SectionalState) -> Integration:
-        """Run with the given substeps, or with enough of them."""
-        if self.method is Method.SEMI_IMPLICIT:
-            return self._run_with(state, self.substeps or 1)
-        longest = float(np.diff(self.times).max())
-        needed = max(1, int(np.ceil(float(self.peak_rate(state).max()) * longest)))
-        if self.substeps is None:
-            return self._enough_substeps(state, needed, longest)
-        if self.substeps >= needed:
-            integration = self._run_with(state, self.substeps)
-            if _is_within(integration, longest):
-                return integration
-        enough = self._enough_substeps(state, max(needed, self.substeps + 1), longest)
-        raise PositivityError(
-            step=longest / self.substeps,
-            largest_step=1.0 / float(to_host(enough.peak_rate).max()),
-            substeps=enough.plan.substeps,
-        )
-
-    def _enough_substeps(self, state: SectionalState, substeps: int, longest: float) -> Integration:
-        """Run with `substeps`, and with more until no step passes the limit."""
-        while True:
-            integration = self._run_with(state, substeps)
-            if _is_within(integration, longest):
-                return integration
-            peak = float(to_host(integration.peak_rate).max())
-            asked = int(np.ceil(_MARGIN * peak * longest)) if np.isfinite(peak) else 2 * substeps
-            substeps = min(max(asked, substeps + 1), 2 * substeps)
-
-    def _run_with(self, state: SectionalState, substeps: int) -> Integration:
-        integration = Integration(self.terms, self._plan(substeps), state.boxes, dtype=state.dtype, device=state.device)
-        integration.forward(state.number)
-        return integration
-
-
-def _is_within(integration: Integration, longest: float) -> bool:
-    """Whether no step passed the positivity limit."""
-    return bool(np.all(to_host(integration.peak_rate) * longest / integration.plan.substeps <= 1.0))
-
-
-def _emptying_rates(terms: Terms, number: Floats) -> Floats:
-    """Rate at which each bin is emptied [s^-1], shape [boxes, bins]."""
-    rates = np.broadcast_to(terms.removal, number.shape)
-    if terms.coagulation is None:
-        return rates
-    growth, loss = growth_and_loss(terms.coagulation.kernel, terms.coagulation.pairs)
-    subscripts = "jk,bk->bj" if growth.ndim == 2 else "bjk,bk->bj"
-    return rates + np.einsum(subscripts, growth + loss, number)
 
 
 def _by_time(cotangents: WarpArray | Mapping[int, ArrayLike], shape: tuple[int, ...]) -> Any:

@@ -33,6 +33,44 @@ def cured(judgement: Judgement, code: str) -> list[Suspect]:
     return list(found.values())
 
 
+def differenced(judgement: Judgement, code: str) -> list[Suspect]:
+    """Suspects of a cause: reasons of launches that are differenced whole; put back is the kernel's own adjoint."""
+    found: dict[str, Suspect] = {}
+    for operation in judgement.case.window.launches:
+        treatment = judgement.case.treatments.get(operation.index)
+        for reason in treatment.reasons if treatment is not None else ():
+            if reason.code == code and reason.label not in found and treatment is not None:
+                found[reason.label] = _reasoned(operation, treatment, reason)
+    return list(found.values())
+
+
+def _reasoned(operation: Operation, treatment: Treatment, reason: Rewrite) -> Suspect:
+    assert operation.launch is not None
+    key = operation.launch.kernel.key
+
+    def switch_off(policy: Policy) -> Policy:
+        return policy.without(plain_adjoint=policy.plain_adjoint | {key})
+
+    return Suspect(
+        code=reason.code,
+        site=CallSite(reason.source.file, reason.line, reason.source.name),
+        order=operation.index,
+        message=(
+            f"{reason.subject}. Tested alone, the adjoint of kernel {key}, launched at line {operation.site.line}, is "
+            f"{_off(treatment)}."
+        ),
+        fix=reason.advice,
+        route="launch test",
+        switch_off=switch_off,
+        evidence={"launch_line": operation.site.line, "launch_test": treatment.discrepancy, **reason.evidence},
+    )
+
+
+def _off(treatment: Treatment) -> str:
+    finite = np.isfinite(treatment.discrepancy)
+    return f"off by {treatment.discrepancy:.2g} of the size of its terms" if finite else "not finite"
+
+
 def _survivable(judgement: Judgement, suspect: Suspect) -> Suspect:
     """A suspect whose fault cannot be put back because the sweep does not survive it, proven by its repair alone."""
     case = judgement.case
@@ -64,15 +102,13 @@ def _suspect(operation: Operation, treatment: Treatment, rewrite: Rewrite) -> Su
     patch = "" if in_place else patch_of([rewrite])
     kernel = call.kernel.key
     where = f" in {rewrite.source.name}" if rewrite.source.role is Role.FUNCTION else ""
-    finite = np.isfinite(treatment.discrepancy)
-    off = f"off by {treatment.discrepancy:.2g} of the size of its terms" if finite else "not finite"
     return Suspect(
         code=rewrite.code,
         site=CallSite(rewrite.source.file, rewrite.line, rewrite.source.name, ((os.fspath(label), rewrite.line, -1),)),
         order=operation.index,
         message=(
             f"{rewrite.subject}{where}. Tested alone, the adjoint of kernel {kernel}, launched at line "
-            f"{operation.site.line}, is {off}; a twin of the kernel without this fault passes."
+            f"{operation.site.line}, is {_off(treatment)}; a twin of the kernel without this fault passes."
         ),
         fix=rewrite.advice + ("\n" + patch if patch else ""),
         route="twin of the kernel",

@@ -90,7 +90,7 @@ def needs_before(judgement: Judgement) -> list[Need]:
 def _needs_before(operation: Operation, treatment: Treatment) -> bool:
     if Moment.BEFORE in treatment.by_array.values():
         return True
-    return treatment.vjp is not None and bool(rewritten_paths(operation))
+    return treatment.vjp is not None and not treatment.reasons and bool(rewritten_paths(operation))
 
 
 def _need(judgement: Judgement, operation: Operation, treatment: Treatment) -> Need:

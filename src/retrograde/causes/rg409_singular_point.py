@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
-from retrograde.causes.kernel_faults import cured
+from retrograde.causes.kernel_faults import cured, differenced
 from retrograde.gradients.judge import Judgement
 
 CAUSE = Cause(
@@ -15,7 +15,8 @@ CAUSE = Cause(
     finds=(
         "Built-ins that make a non-finite cotangent from a finite one: the place where it begins, not those that pass "
         "it on. Proven by a twin in which that built-in sends nothing back at such a point: it must pass the launch's "
-        "derivative test, and the built-in put back must change the gradient."
+        "derivative test, and the built-in put back must change the gradient. Arc functions at exactly one, where Warp "
+        "passes nothing on, are proven by the derivative of the launch, by differences."
     ),
     why=(
         "The slope of a square root at zero is infinite; times a cotangent of zero it is NaN, and NaN spreads to "
@@ -40,4 +41,4 @@ energy = 0.5 * wp.dot(d, d)
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Singular points that launches cannot do with."""
-    return cured(judgement, CAUSE.code)
+    return cured(judgement, CAUSE.code) + differenced(judgement, CAUSE.code)

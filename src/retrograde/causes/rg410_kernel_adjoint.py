@@ -45,7 +45,7 @@ def find(judgement: Judgement) -> list[Suspect]:
     for operation in judgement.case.window.launches:
         treatment = judgement.case.treatments.get(operation.index)
         call = operation.launch
-        if treatment is None or treatment.vjp is None or call is None:
+        if treatment is None or treatment.vjp is None or treatment.reasons or call is None:
             continue
         if rewritten_paths(operation):
             continue

@@ -106,20 +106,15 @@ class Cure:
         return self._twins[left]
 
 
-def find_cure(
-    state: LaunchState,
-    verdict: LaunchVerdict,
-    moments: Sequence[Moments],
-    rng: np.random.Generator,
-    risky: bool = False,
-) -> Cure | None:
-    """The smallest set of rewrites with which the launch passes its own test; None where there is none.
+def situation_of(
+    state: LaunchState, verdict: LaunchVerdict, rng: np.random.Generator, risky: bool = False
+) -> Situation | None:
+    """What is known of a launch that fails its own test; None where its source cannot be read.
 
     Args:
         state: The launch.
         verdict: Result of its test as it is.
-        moments: Choices of contents to try.
-        rng: Random directions.
+        rng: Random cotangents.
         risky: Whether the launch's adjoint may write anywhere.
     """
     try:
@@ -135,7 +130,21 @@ def find_cure(
         return extra
 
     broken = () if finite else state.not_finite(weights)
-    situation = Situation(source, state.call, finite, broken, lambda twin: state.run_twin(twin)[0], backward)
+    return Situation(source, state.call, finite, broken, lambda twin: state.run_twin(twin)[0], backward)
+
+
+def find_cure(
+    state: LaunchState, situation: Situation, moments: Sequence[Moments], rng: np.random.Generator, risky: bool = False
+) -> Cure | None:
+    """The smallest set of rewrites with which the launch passes its own test; None where there is none.
+
+    Args:
+        state: The launch.
+        situation: What is known of it.
+        moments: Choices of contents to try.
+        rng: Random directions.
+        risky: Whether the launch's adjoint may write anywhere.
+    """
     return _Search(state, situation, moments, rng, risky).run()
 
 

@@ -19,6 +19,7 @@ from retrograde.gradients.binding import Blind, run_adjoint
 from retrograde.gradients.callbacks import run_callback
 from retrograde.gradients.copies import CopyAdjoint, adjoint_of_copy
 from retrograde.gradients.memory import Memory
+from retrograde.gradients.twins.rewrite import Rewrite
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
@@ -74,6 +75,7 @@ class Treatment:
         moment: Contents of arrays both read and written.
         by_array: Exceptions by path of argument.
         vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
+        reasons: Constructs that explain why the recorded adjoint is wrong, where `vjp` replaces it.
         cure: A twin to run in place of the kernel.
         assigned: Arrays whose gradient a recorded function sets; it is added to what was there instead.
         label: Identity of that fault.
@@ -84,6 +86,7 @@ class Treatment:
     moment: Moment = Moment.AFTER
     by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
     vjp: Callable[[Operation, Memory, Memory], None] | None = None
+    reasons: tuple[Rewrite, ...] = ()
     cure: Cure | None = None
     assigned: tuple[ArrayRef, ...] = ()
     label: str = ""

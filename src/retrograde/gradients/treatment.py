@@ -14,9 +14,10 @@ import numpy as np
 
 from retrograde.gradients.apart import apart
 from retrograde.gradients.callbacks import assigned_by
-from retrograde.gradients.cure import Cure, find_cure
+from retrograde.gradients.cure import Cure, find_cure, situation_of
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
+from retrograde.gradients.reasons import find_reasons
 from retrograde.gradients.sweep import Moment, Treatment
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation
@@ -48,11 +49,18 @@ def treatment_of(
             return Treatment(by_array=moments, passed=True, discrepancy=first.discrepancy, route="contents from before")
     if known is not None and isinstance(known.cure, Cure) and known.cure.passes(state, rng):
         return known
-    cure = find_cure(state, first, [{}, *choices(paths)], rng, risky)
+    situation = situation_of(state, first, rng, risky)
+    cure = None if situation is None else find_cure(state, situation, [{}, *choices(paths)], rng, risky)
     if cure is not None:
         return Treatment(cure=cure, passed=True, discrepancy=first.discrepancy, route="twin")
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:
-        return Treatment(vjp=numeric_vjp, passed=True, discrepancy=first.discrepancy, route="differences of the launch")
+        return Treatment(
+            vjp=numeric_vjp,
+            reasons=() if situation is None else find_reasons(state, situation),
+            passed=True,
+            discrepancy=first.discrepancy,
+            route="differences of the launch",
+        )
     return Treatment(passed=False, discrepancy=first.discrepancy)
 
 

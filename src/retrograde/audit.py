@@ -146,7 +146,7 @@ class _Conductor:
         return [life for life in lives if (not names or life.name in names) and life.iteration < self.wanted]
 
     def _judge(self, recording: Recording, lives: Sequence[Life], ran: float) -> Audit:
-        budget = self.request.budget or max(_MEASURING, ran)
+        budget = self.request.budget or max(_MEASURING, 0.6 * ran)
         means = Means(
             self.snapshots,
             np.random.default_rng(self.request.seed),
@@ -188,7 +188,7 @@ class _Conductor:
         skipped: list[str] = []
         for number, life in enumerate(lives):
             refuted = {j.case.life.name for j in judgements if j.opinion is Opinion.WRONG}
-            if life.name in refuted and means.remaining <= 0.0:
+            if life.name in refuted and means.remaining <= 0.0 and is_bookkeeping_clean(life):
                 skipped.append(f"{life.name}, iteration {life.iteration}: wrong already in an earlier iteration.")
                 continue
             trusted = frozenset(j.case.life.name for j in judgements if j.opinion is Opinion.RIGHT and j.ideal_holds)

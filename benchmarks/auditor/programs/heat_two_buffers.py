@@ -4,7 +4,7 @@
 import numpy as np
 import warp as wp
 
-SIZE, STEPS, ROUNDS = 56, 30, 4
+SIZE, STEPS, ROUNDS = 56, 60, 4
 
 
 @wp.func

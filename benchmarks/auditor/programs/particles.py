@@ -4,7 +4,7 @@
 import numpy as np
 import warp as wp
 
-COUNT, STEPS, ROUNDS = 40_000, 50, 4
+COUNT, STEPS, ROUNDS = 40_000, 60, 4
 NEIGHBOURS = wp.constant(8)
 
 

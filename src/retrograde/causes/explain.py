@@ -144,13 +144,10 @@ def _leads_to_tape(judgement: Judgement, suspect: Suspect) -> bool:
 
 def _tape_faults(judgement: Judgement, suspects: Sequence[Suspect], seeded: Float) -> list[_Proven]:
     """Suspects whose fault, put back alone, changes the gradient."""
-    proven: list[_Proven] = []
     noise = resolution(judgement.case)
-    for suspect in suspects:
-        assert suspect.switch_off is not None
-        effect = gap(judgement.case.sweep(suspect.switch_off(IDEAL), used_seeds=True), seeded)
-        if effect > noise:
-            proven.append(_Proven(suspect, effect))
+    policies = [suspect.switch_off(IDEAL) for suspect in suspects if suspect.switch_off is not None]
+    effects = [gap(gradient, seeded) for gradient in judgement.case.sweeps(policies, used_seeds=True)]
+    proven = [_Proven(s, effect) for s, effect in zip(suspects, effects, strict=True) if effect > noise]
     return sorted(proven, key=lambda p: p.suspect.order)
 
 

@@ -13,13 +13,11 @@ import contextlib
 import ctypes
 import io
 import os
-import pickle
 import platform
 import select
 import shutil
 import signal
 import stat
-import struct
 import subprocess
 import sys
 import tempfile
@@ -28,6 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from retrograde.gradients.pipes import receive, send
 from retrograde.trace.plan import Outcome, Plan
 from retrograde.trace.recorder import Recorder
 from retrograde.trace.warp_api import wp
@@ -68,8 +67,8 @@ class Snapshot:
             workers: How many at once.
             limit: Time allowed for each [s].
         """
-        _send(self.requests, (list(plans), workers, limit))
-        reply = _receive(self.replies)
+        send(self.requests, (list(plans), workers, limit))
+        reply = receive(self.replies)
         return reply if reply is not None else [DIED for _ in plans]
 
     def close(self) -> None:
@@ -145,7 +144,7 @@ class Snapshots:
 def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> None:
     """Wait for requests; returns only in a re-execution."""
     while True:
-        request = _receive(requests)
+        request = receive(requests)
         if request is None:
             os._exit(0)
         plans: list[Plan] = request[0]
@@ -167,7 +166,7 @@ def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> Non
                 os.close(write)
                 running[read] = (position, process, time.monotonic() + limit)
             _collect(running, outcomes)
-        _send(replies, outcomes)
+        send(replies, outcomes)
 
 
 def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]) -> None:
@@ -176,7 +175,7 @@ def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]
     ready, _, _ = select.select(list(running), [], [], max(0.0, soonest - time.monotonic()))
     for read in ready:
         position, process, _ = running.pop(read)
-        reply = _receive(read)
+        reply = receive(read)
         outcomes[position] = reply if reply is not None else DIED
         os.close(read)
         os.waitpid(process, 0)
@@ -195,7 +194,7 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
     detach_from_world(scratch, keep=(write,))
 
     def finish(outcome: Outcome) -> None:
-        _send(write, outcome)
+        send(write, outcome)
         os._exit(0)
 
     recorder.begin_re_execution(plan, finish)
@@ -327,37 +326,3 @@ def _unless_outside(function: Any, is_shared: Callable[[str], bool]) -> Any:
         return function(path, *args, **kwargs)
 
     return guarded
-
-
-def _send(descriptor: int, value: object) -> None:
-    data = pickle.dumps(value)
-    view = memoryview(struct.pack("<Q", len(data)) + data)
-    while view:
-        try:
-            written = os.write(descriptor, view)
-        except BrokenPipeError:
-            return
-        view = view[written:]
-
-
-def _receive(descriptor: int) -> Any:
-    header = _read_exactly(descriptor, 8)
-    if header is None:
-        return None
-    (size,) = struct.unpack("<Q", header)
-    data = _read_exactly(descriptor, size)
-    return None if data is None else pickle.loads(data)
-
-
-def _read_exactly(descriptor: int, size: int) -> bytes | None:
-    parts: list[bytes] = []
-    while size:
-        try:
-            part = os.read(descriptor, min(size, 1 << 20))
-        except OSError:
-            return None
-        if not part:
-            return None
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)

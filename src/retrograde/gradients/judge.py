@@ -37,6 +37,7 @@ _ENOUGH = 2
 _ARRAYS_IN_STRUCTS = "arrays inside arrays of structs"
 _CLEAR = 20.0
 _OF_LINKS = 1e-3
+_FINE = 1e-3
 
 
 class Opinion(Enum):
@@ -237,7 +238,7 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
         first = directions[number]
         means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
         probe = Probe(first.label, first.vector * _OTHER_STEPS)
-        again = measure(probe, case.contents, source, rungs, scalar, thorough=True)
+        again = measure(probe, case.contents, source, rungs, scalar, thorough=True, wanted=_enough(first))
         if admits(again, again.consumed) is False:
             break
         spread = abs(again.reference / _OTHER_STEPS - first.reference)
@@ -252,6 +253,13 @@ def _connected(case: Case, means: Means) -> Case:
         return case
     means.say(f"following {case.life.name}, iteration {case.life.iteration}, through the host")
     return _predict_again(connect(case, evaluate))
+
+
+def _enough(refuted: Direction) -> float:
+    """Relative error of a slope that tells it from what a gradient says, by far."""
+    if refuted.consumed is None or not np.isfinite(refuted.consumed) or refuted.reference == 0.0:
+        return _FINE
+    return max(_FINE, abs(refuted.consumed / refuted.reference - 1.0) / _CLEAR)
 
 
 def _predict_again(case: Case) -> Case:

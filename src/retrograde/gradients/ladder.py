@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.apart import apart
+from retrograde.gradients.aside import side_by_side
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
@@ -41,6 +43,7 @@ class Case:
         ideal: The ideal gradient.
         directions: Measured slopes.
         links: Values that come back from outside the recorded operations, where these were sought and found.
+        seconds: Time that one sweep takes [s].
     """
 
     recording: Recording
@@ -52,9 +55,28 @@ class Case:
     ideal: Float
     directions: tuple[Direction, ...] = field(default=())
     links: Links | None = None
+    seconds: float = 0.0
+    _known: dict[tuple[Policy, bool], Float] = field(
+        init=False, repr=False, default_factory=dict[tuple[Policy, bool], Float]
+    )
 
     def sweep(self, policy: Policy = IDEAL, used_seeds: bool = False) -> Float:
         """The gradient with some properties of the ideal switched off; not finite where the sweep does not survive."""
+        return self.sweeps((policy,), used_seeds)[0]
+
+    def sweeps(self, policies: Sequence[Policy], used_seeds: bool = False) -> list[Float]:
+        """Several gradients, each with other properties of the ideal switched off, and each computed once."""
+        own = used_seeds and self.objective.used != self.objective.seeds
+        known = self._known  # of this very case: a changed copy begins with none
+        if not own and self.ideal.size:
+            known.setdefault((IDEAL, False), self.ideal)
+        missing = [p for p in dict.fromkeys(policies) if (p, own) not in known]
+        found = side_by_side(lambda policy: self.swept(policy, own), missing, self.seconds)
+        known.update(((policy, own), gradient) for policy, gradient in zip(missing, found, strict=True))
+        return [known[policy, own] for policy in policies]
+
+    def swept(self, policy: Policy, used_seeds: bool) -> Float:
+        """One gradient, computed anew."""
         if any(label.startswith(RISKY) for label in policy.faults):
             found = apart(lambda: self._sweep(policy, used_seeds))
             return np.full(self.life.ref.full_shape, np.nan) if found is None else found
@@ -146,7 +168,9 @@ def examine_launches(case: Case, rng: np.random.Generator) -> Case:
 
 
 def _with_ideal(case: Case) -> Case:
-    return replace(case, ideal=case.sweep())
+    started = time.perf_counter()
+    ideal = case.swept(IDEAL, used_seeds=False)
+    return replace(case, ideal=ideal, seconds=time.perf_counter() - started)
 
 
 def find_treatments(window: Window, rng: np.random.Generator, every: bool = False) -> dict[int, Treatment]:

@@ -97,12 +97,24 @@ class Memory:
     def fill_from_program(self) -> None:
         """Take the contents that the program's memory has now."""
         for block in self.blocks:
-            self.write(block, read_bytes(block))
+            self._take(block, block)
 
     def copy_from(self, other: Memory) -> None:
         """Take the contents of another copy of the same blocks."""
         for block in self.blocks:
-            self.write(block, other.read(block))
+            there = other.here(block)
+            if there is None:
+                raise KeyError(f"{block} is not in the other copy of memory")
+            self._take(block, there)
+
+    def _take(self, block: Extent, source: Extent) -> None:
+        """Take the contents of a block from a range of the same size."""
+        if block.device != "cpu":
+            self.write(block, read_bytes(source))
+            return
+        here = self.here(block)
+        if here is not None and block.size:
+            host_view(here.low, here.size)[...] = host_view(source.low, source.size)
 
     def clear(self) -> None:
         """Set everything to zero."""

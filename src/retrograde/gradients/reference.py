@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.aside import side_by_side
 from retrograde.gradients.contrast import most_disputed
 from retrograde.gradients.differences import differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.execution import Snapshots
@@ -41,6 +42,8 @@ class Source:
         how: How they are had.
         values: Takes contents of the parameter, several at once.
         failure: Why a value was not had, where one was not.
+        cost: Time that all values took, those had side by side added up [s].
+        evaluations: Number of values.
     """
 
     how: How
@@ -106,12 +109,17 @@ def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: 
 def replay_source(life: Life, replay: Replay) -> Source:
     """Values by running the recorded operations again."""
 
-    def values(contents: Sequence[Float]) -> list[float]:
+    def timed(contents: Float) -> tuple[float, float]:
         started = time.perf_counter()
-        found = [replay.value(life.ref, life.first.index, c) for c in contents]
-        source.cost += time.perf_counter() - started
+        value = replay.value(life.ref, life.first.index, contents)
+        return value, time.perf_counter() - started
+
+    def values(contents: Sequence[Float]) -> list[float]:
+        each = source.cost / source.evaluations if source.evaluations else 0.0
+        found = side_by_side(timed, contents, each)
+        source.cost += sum(seconds for _, seconds in found)
         source.evaluations += len(contents)
-        return found
+        return [value for value, _ in found]
 
     source = Source(How.REPLAY, values)
     return source
@@ -204,6 +212,7 @@ def measure(
     scalar: type[np.floating],
     cache: dict[float, float] | None = None,
     thorough: bool = False,
+    wanted: float = _FINE,
 ) -> Direction:
     """The derivative along one direction, beside what each rung says it should be.
 
@@ -214,7 +223,8 @@ def measure(
         rungs: Consumed, taped and ideal gradient.
         scalar: The parameter's floating type.
         cache: Keeps the value at the contents themselves from one direction to the next.
-        thorough: Whether to try all steps even where a value takes long.
+        thorough: Whether to try as many steps as are needed even where a value takes long.
+        wanted: Relative error that is good enough.
     """
 
     def function(steps: Sequence[float]) -> list[float]:
@@ -230,7 +240,7 @@ def measure(
     hasty = source.is_slow and not thorough
     if hasty:
         steps = sparing(steps)
-    derivative = differentiate(function, steps, wanted=_ROUGH if hasty else _FINE, floor=floor)
+    derivative = differentiate(function, steps, wanted=_ROUGH if hasty else wanted, floor=floor)
     consumed, taped, ideal = (None if r is None else along(r, probe.vector) for r in rungs)
     return Direction(
         label=probe.label,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from retrograde.causes.base import Cause
+from retrograde.lint.catalogue import pattern_of
 
 
 def page_of(cause: Cause) -> str:
@@ -13,6 +14,7 @@ def page_of(cause: Cause) -> str:
         ("Example", _code(cause.example_wrong)),
         ("Use instead", _code(cause.example_right)),
         ("How to fix it", cause.fix),
+        ("What lint looks for", pattern.looks_for if (pattern := pattern_of(cause.code)) else ""),
         ("Known problems", cause.known_problems),
         ("References", "\n".join(f"- {reference}" for reference in cause.references)),
     ]

@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, cast
 
 from retrograde.trace.warp_api import wp
@@ -16,6 +16,8 @@ _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PROGRAMS_OF_WARP = (_WARP + "examples" + os.sep, _WARP + "tests" + os.sep)
 
 _CHAIN = 4
+_NO_OWNERS = (type, ModuleType, FunctionType, wp.Kernel, wp.Function, wp.Module, wp.Tape)
+"""What refers to arrays, if it does, not as the program calls them."""
 
 Key = tuple[tuple[str, int, int], ...]
 
@@ -120,7 +122,7 @@ def _inside(array: Any, value: Any) -> Iterator[str]:
         for key, item in list(cast("dict[Any, Any]", value).items())[:4096]:
             if item is array:
                 yield f"[{key!r}]"
-    elif not isinstance(value, type) and hasattr(value, "__dict__") and not hasattr(value, "__path__"):
+    elif not isinstance(value, _NO_OWNERS) and hasattr(value, "__dict__"):
         for key, item in list(cast("dict[str, Any]", vars(value)).items()):
             if item is array:
                 yield f".{key.lstrip('_')}" if isinstance(value, wp.array) else f".{key}"

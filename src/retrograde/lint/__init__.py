@@ -1,0 +1,1 @@
+"""Patterns of faults in source files, found without running anything and without Warp."""

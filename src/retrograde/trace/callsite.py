@@ -64,6 +64,11 @@ def is_user_file(path: str) -> bool:
     return not (path.startswith((_WARP, _OURS, "<frozen")) or path == "<string>")
 
 
+def is_ours(path: str) -> bool:
+    """Whether a file is the auditor's."""
+    return path.startswith(_OURS)
+
+
 def call_site(frame: FrameType | None = None) -> CallSite:
     """The call site of the innermost user frame."""
     found = user_frame(frame if frame is not None else inspect.currentframe())

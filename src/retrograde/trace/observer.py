@@ -21,6 +21,7 @@ import numpy as np
 
 from retrograde.trace.arguments import freeze
 from retrograde.trace.arrays import describe
+from retrograde.trace.callsite import is_ours
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.routines import ROUTINES, arrays_by_role
@@ -56,6 +57,7 @@ class Observer:
         """Begin to observe."""
         self._patch_function("launch", self._launch)
         self._patch_function("copy", self._copy)
+        self._patch_function("_copy_caller_location", self._copy_caller)
         self._patch(context.Launch, "launch", self._recorded_launch)
         self._patch(types.array, "__init__", self._array_init)
         for cls in (types.array, types.indexedarray, getattr(types, "noncontiguous_array_base", None)):
@@ -382,6 +384,18 @@ class Observer:
             return self._observe(partial(self.recorder.copy, *refs, offsets, int(count), taped=taped), run)
 
         return copy
+
+    def _copy_caller(self, original: Call) -> Call:
+        """Warp names the caller of a copy in a warning; without us it would be the program's line."""
+
+        def location() -> Any:
+            found = original()
+            if found[0] is None or not is_ours(found[0]):
+                return found
+            site = self.recorder.here()
+            return site.file, site.line
+
+        return location
 
     def _fill(self, original: Call) -> Call:
         def fill(array: Any, *args: Any, **kwargs: Any) -> Any:

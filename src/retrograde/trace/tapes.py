@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from retrograde.trace.arguments import struct_arrays
 from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.operations import Seed
+from retrograde.trace.plan import read_values
 from retrograde.trace.warp_api import wp
 
 
@@ -117,27 +120,23 @@ def seeds_of(
         ref, weights = describe(array), describe(gradient)
         if ref is not None and weights is not None:
             continued = weights.pointer in buffers and weights.pointer != ref.gradient
-            seeds.append(Seed(ref, _packed(weights), True, weights.extent if continued else None))
+            source = weights.extent if continued else None
+            pairs = zip(ref.leaves, weights.leaves, strict=False)
+            seeds += [Seed(leaf, _packed(weight), True, source) for leaf, weight in pairs]
     if loss is not None or seeds:
         return tuple(seeds)
     for array in tape_arrays(tape):
         ref = describe(array)
         if ref is None or ref.gradient_extent is None or ref.pointer not in written:
             continue
-        data = read_bytes(ref.gradient_extent)
-        if data.any():
-            seeds.append(Seed(ref, _packed_gradient(ref), explicit=False))
+        for leaf in ref.leaves:
+            assert leaf.gradient is not None
+            data = _packed(replace(leaf, pointer=leaf.gradient))
+            if data.any():
+                seeds.append(Seed(leaf, data, explicit=False))
     return tuple(seeds)
 
 
-def _packed(ref: ArrayRef) -> Bytes:
-    return _contiguous(ref.array)
-
-
-def _packed_gradient(ref: ArrayRef) -> Bytes:
-    return _contiguous(ref.array.grad)
-
-
-def _contiguous(array: Any) -> Bytes:
-    values = array.numpy()
-    return values.copy().reshape(-1).view("uint8")
+def _packed(leaf: ArrayRef) -> Bytes:
+    """The contents of an array without the gaps between its elements."""
+    return np.ascontiguousarray(read_values(leaf).astype(leaf.scalar)).reshape(-1).view(np.uint8)

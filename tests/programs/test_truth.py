@@ -26,7 +26,7 @@ def test_label(program: Labelled, auditor: Auditor) -> None:
         assert abs(printed.objective - objective) <= _OBJECTIVE * max(0.1, abs(objective)), printed.iteration
         exact = program.gradient(printed)
         consumed = np.concatenate([printed.gradient(name) for name in printed.parameters])
-        errors.append(float(np.linalg.norm(consumed - exact) / np.linalg.norm(exact)))
+        errors.append(float(np.linalg.norm(consumed - exact) / (np.linalg.norm(exact) or 1.0)))
     if program.verdict == "right":
         assert max(errors) < _RIGHT, errors
         assert not program.marks

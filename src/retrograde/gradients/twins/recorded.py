@@ -6,10 +6,10 @@ The twin keeps what the forward pass got, one number a thread and a place, and r
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from retrograde.gradients.twins.functions import define
 from retrograde.gradients.twins.parameters import KEPT, PLACES, THREAD
 from retrograde.gradients.twins.rewrite import Edit, Rewrite
 from retrograde.gradients.twins.situation import Situation
@@ -99,16 +99,4 @@ def _recorder(name: str, place: int, returned: Any) -> Any:
         f"def adj_{name}(index, {THREAD}, {KEPT}, adj_ret):\n"
         f"    pass\n"
     )
-    file = f"<record {place} of {returned.__name__}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"_wp": wp, "__name__": "recorders"}
-    exec(compile(text, file, "exec"), scope)
-    kinds = {"index": returned, THREAD: wp.int32, KEPT: wp.array(dtype=wp.float64, ndim=2)}
-    for prefix in ("", "replay_", "adj_"):
-        scope[prefix + name].__annotations__ = dict(kinds) | ({"adj_ret": returned} if prefix == "adj_" else {})
-    function = wp.Function(
-        func=scope[name], key=name, namespace="", module=wp.Module("recorders", None), value_func=None, scope_locals={}
-    )
-    wp.func_grad(function)(scope[f"adj_{name}"])
-    wp.func_replay(function)(scope[f"replay_{name}"])
-    return function
+    return define(name, text, {"index": returned}, returned, (THREAD, KEPT))

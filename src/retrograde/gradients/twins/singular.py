@@ -8,7 +8,6 @@ passes on a cotangent that is not finite already is left alone.
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.twins.functions import define
 from retrograde.gradients.twins.parameters import NOTES, ROWS, THREAD
 from retrograde.gradients.twins.rewrite import Edit, Rewrite, make_twin
 from retrograde.gradients.twins.situation import Situation
@@ -159,19 +159,7 @@ def _guarded(site: _Site, name: str, row: int) -> Any:
         f"            {NOTES}[{row}, 2] = _wp.float64(adj_ret)\n"
         f"{values}"
     )
-    file = f"<guard {row} of {site.builtin} {site.kinds[0].__name__}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"_wp": wp, "__name__": "guards"}
-    exec(compile(text, file, "exec"), scope)
-    types: dict[str, Any] = dict(zip(inputs, site.kinds, strict=True))
-    types |= {THREAD: wp.int32, NOTES: wp.array(dtype=wp.float64, ndim=2)}
-    scope[name].__annotations__ = types
-    scope[f"adj_{name}"].__annotations__ = types | {"adj_ret": site.kinds[0]}
-    function = wp.Function(
-        func=scope[name], key=name, namespace="", module=wp.Module("guards", None), value_func=None, scope_locals={}
-    )
-    wp.func_grad(function)(scope[f"adj_{name}"])
-    return function
+    return define(name, text, dict(zip(inputs, site.kinds, strict=True)), site.kinds[0], (THREAD, NOTES))
 
 
 def _producer(situation: Situation, site: _Site, guard: Rewrite, note: npt.NDArray[np.float64]) -> Rewrite:

@@ -101,7 +101,9 @@ class _Writer:
     def kernel(self, kernel: ir.Kernel) -> list[str]:
         signature: list[str] = []
         for arg in kernel.args:
-            if not arg.struct:
+            if arg.by_value:
+                signature.append(f"{arg.name}: {self.scalar}")
+            elif not arg.struct:
                 signature.append(f"{arg.name}: wp.array(dtype={self.dtype(arg.width)})")
             elif f"s: {arg.struct}" not in signature:
                 signature.append(f"s: {arg.struct}")
@@ -166,6 +168,8 @@ class _Writer:
         return f"s.{arg}" if struct else arg
 
     def element(self, arg: str, index: ir.Index, kernel: ir.Kernel) -> str:
+        if next(a.by_value for a in kernel.args if a.name == arg):
+            return arg
         return f"{self.array(arg, kernel)}[{self.index(index, arg, kernel)}]"
 
     def index(self, index: ir.Index, arg: str, kernel: ir.Kernel) -> str:
@@ -220,7 +224,7 @@ class _Writer:
 
     def is_cloned(self, buffer: ir.Buffer) -> bool:
         return any(
-            isinstance(o, ir.Copy) and o.how == "clone" and o.target.buffer == buffer.name
+            isinstance(o, ir.Copy) and o.how in ("clone", "host") and o.target.buffer == buffer.name
             for s in self.program.statements
             for o in (s.body if isinstance(s, ir.Tape) else (s,))
         )
@@ -316,6 +320,7 @@ class _Writer:
         structs = {s.name: _instance(s) for s in self.program.structs}
         for arg, ref in zip(self.program.kernel(name).args, bindings, strict=True):
             text = structs[arg.struct] if arg.struct else self.ref(ref)
+            text = f"float({text}.numpy()[0])" if arg.by_value else text
             if not (arg.struct and text in inputs):
                 inputs.append(text)
         return ", ".join(inputs)
@@ -325,6 +330,9 @@ class _Writer:
             return f"wp.copy({self.ref(target)}, {self.ref(source)})"
         if how == "assign":
             return f"{self.ref(target)}.assign({self.ref(source)})"
+        if how == "host":
+            dtype = self.dtype(self.program.buffer(target.buffer).width)
+            return f"{target.buffer} = wp.array({self.ref(source)}.numpy(), dtype={dtype}, requires_grad=True)"
         flag = "True" if self.program.buffer(target.buffer).requires_grad else "False"
         return f"{target.buffer} = wp.clone({self.ref(source)}, requires_grad={flag})"
 

@@ -109,11 +109,15 @@ class Sum:
 
 @dataclass(frozen=True)
 class Arg:
-    """An array argument, or a field of the struct argument `struct`; width 0 is an array of indices."""
+    """An array argument, or a field of the struct argument `struct`; width 0 is an array of indices.
+
+    With `by_value` the kernel gets the first element of the array alone, as a number.
+    """
 
     name: str
     width: int = 1
     struct: str = ""
+    by_value: bool = False
 
 
 @dataclass(frozen=True)
@@ -211,11 +215,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Copy:
-    """`wp.copy(target, source)`, `target.assign(source)`, or `target = wp.clone(source)`."""
+    """`wp.copy(target, source)`, `target.assign(source)`, `target = wp.clone(source)`, or an array made from NumPy."""
 
     target: Ref
     source: Ref
-    how: Literal["copy", "assign", "clone"] = "copy"
+    how: Literal["copy", "assign", "clone", "host"] = "copy"
     mark: str = ""
 
 

@@ -66,7 +66,8 @@ class Crossing:
         return self._links.gradient(self._slopes)
 
     def _link(self, operation: Operation) -> Link | None:
-        if self._policy.tapes is not None or operation.site.key in self._policy.unlinked:
+        tapes = self._policy.tapes
+        if operation.site.key in self._policy.unlinked or (tapes is not None and operation.within not in tapes):
             return None
         return self._links.by_index.get(operation.index)
 

@@ -170,7 +170,7 @@ def _choose_source(case: Case, means: Means) -> _Choice:
 
 def _replay_alone(case: Case, replay: Replay, unobserved: tuple[str, ...], why: str) -> _Choice:
     """A replay that nothing anchors: not where anything could have passed through the host or unobserved."""
-    through_host = any(
+    through_host = bool(case.life.numbers) or any(
         o.kind is Kind.HOST_READ and any(a.ref.differentiable for a in o.accesses) for o in case.window.operations
     )
     if unobserved or through_host:

@@ -85,22 +85,25 @@ class Case:
     def _sweep(self, policy: Policy, used_seeds: bool) -> Float:
         seeds = self.objective.used if used_seeds else self.objective.seeds
         seeds += self.objective.repeats if policy.repeats else ()
-        target = (Target(self.life.ref, self.life.first.index),)
         window = self.window if not policy.again else self._window_of(policy.again)
-        sweep = Sweep(window, seeds, self.treatments, begin=self.window.first)
-        if policy.tapes is None and self.links is not None:
-            crossing = Crossing(self.links, policy)
-            recorded = sweep.run(target, policy, crossing)[0]
-            return recorded + crossing.gradient().reshape(recorded.shape)
         if policy.tapes is None:
-            return sweep.run(target, policy)[0]
+            return self._run(Sweep(window, seeds, self.treatments, begin=self.window.first), policy)
         total = np.zeros(self.life.ref.full_shape)
         for seed in seeds:
             tape = self.recording.operations[seed.index].tape
             if tape is not None and tape in policy.tapes:
                 alone = Sweep(self.window, (seed,), self.treatments)
-                total += alone.run(target, policy.without(tapes=frozenset({tape})))[0]
+                total += self._run(alone, policy.without(tapes=frozenset({tape})))
         return total
+
+    def _run(self, sweep: Sweep, policy: Policy) -> Float:
+        """One sweep, with what passes through links."""
+        target = (Target(self.life.ref, self.life.first.index),)
+        if self.links is None:
+            return sweep.run(target, policy)[0]
+        crossing = Crossing(self.links, policy)
+        recorded = sweep.run(target, policy, crossing)[0]
+        return recorded + crossing.gradient().reshape(recorded.shape)
 
     def _window_of(self, tapes: frozenset[int]) -> Window:
         """The window, from the first operation of some tapes on."""

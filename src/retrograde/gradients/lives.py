@@ -8,11 +8,12 @@ update ends the life. Accumulating gradients over several backward passes withou
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.by_number import NumberUse, versions_by_number
 from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, touches
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
@@ -40,6 +41,7 @@ class Life:
         taped: The gradient at the end of the backward passes.
         cleared: A clear of the gradient between the backward pass and its use, if any.
         earlier: Gradients taped for earlier lives, the latest first.
+        numbers: Where launches are given the contents by value, for a parameter that no operation reads.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Life:
     taped: Float | None
     cleared: Operation | None = None
     earlier: tuple[Float, ...] = field(default=())
+    numbers: tuple[NumberUse, ...] = field(default=())
 
     @property
     def last(self) -> int:
@@ -91,6 +94,7 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
             if life is not None:
                 lives.append(life)
                 by_name.setdefault(life.name, []).append(life)
+    lives += _lives_by_number(recording, made_anew, by_name)
     return tuple(sorted(lives, key=lambda life: (life.first.index, life.name)))
 
 
@@ -232,7 +236,7 @@ def _life(
     first = next((o for o in version.reads if o.index > lost), first)
     backwards = seen
     stop = max(stop, version.last)
-    slot = next(slot for slot, load, _ in touches(first, ref.extent) if load)
+    slot = next((slot for slot, load, _ in touches(first, ref.extent) if load), 0)
     name = recording.name(ref)
     earlier = tuple(life.taped for life in reversed(by_name.get(name, [])) if life.taped is not None)
     successor = _successor(recording, ref, version, made_anew)
@@ -255,6 +259,24 @@ def _life(
         cleared=cleared,
         earlier=earlier,
     )
+
+
+def _lives_by_number(
+    recording: Recording, made_anew: dict[str, list[ArrayRef]], by_name: dict[str, list[Life]]
+) -> list[Life]:
+    """Lives of parameters that nothing reads, although launches are given their numbers."""
+    lives: list[Life] = []
+    for name, refs in made_anew.items():
+        if name in by_name or not _reads_gradients(recording):
+            continue
+        for found in versions_by_number(recording, refs):
+            ref = next(r for r in refs if r.extent == found.begin.accesses[0].ref.extent)
+            version = _Version(found.begin.index, found.end, 0, found.launches, found.launches)
+            life = _life(recording, ref, version, by_name, made_anew)
+            if life is not None:
+                lives.append(replace(life, numbers=found.uses))
+                by_name.setdefault(name, []).append(life)
+    return lives
 
 
 def _reads_gradients(recording: Recording) -> bool:

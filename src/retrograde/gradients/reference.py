@@ -24,7 +24,7 @@ from retrograde.gradients.objective import Objective
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How
 from retrograde.gradients.slopes import along
-from retrograde.trace.plan import Injection, Outcome, Plan
+from retrograde.trace.plan import Injection, NumberInjection, Outcome, Plan
 
 Float = npt.NDArray[np.float64]
 _FEW = 6
@@ -73,18 +73,23 @@ def rerun(life: Life, objective: Objective, snapshots: Snapshots, limit: float) 
     scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
 
     def evaluate(contents: Sequence[Float], watched: frozenset[int] = frozenset()) -> list[Outcome]:
-        strides = life.ref.full_strides
-        plans = [
-            Plan(
-                (Injection(life.first.ordinal, life.slot, life.offset, strides, c.astype(scalar)),),
-                objective.terms,
-                watched,
-            )
-            for c in contents
-        ]
+        plans = [_plan(life, objective, c.astype(scalar), watched) for c in contents]
         return run(plans, _WORKERS, limit)
 
     return evaluate
+
+
+def _plan(life: Life, objective: Objective, contents: npt.NDArray[np.floating], watched: frozenset[int]) -> Plan:
+    """A run with other contents of the parameter: of the array when it is first read, or of the numbers made of it."""
+    if not life.numbers:
+        injection = Injection(life.first.ordinal, life.slot, life.offset, life.ref.full_strides, contents)
+        return Plan((injection,), objective.terms, watched)
+    flat = contents.reshape(-1)
+    by_launch: dict[int, dict[int, float]] = {}
+    for use in life.numbers:
+        by_launch.setdefault(use.ordinal, {})[use.index] = float(flat[use.element])
+    numbers = tuple(NumberInjection(ordinal, values) for ordinal, values in by_launch.items())
+    return Plan((), objective.terms, watched, numbers)
 
 
 def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:

@@ -195,7 +195,9 @@ class Observer:
                     return original(kernel, dim, inputs, outputs, *args, **kwargs)
 
             def run() -> Any:
-                result = original(kernel, dim, inputs, outputs, *args, **kwargs)
+                given = [self.recorder.replaced.get(i, v) for i, v in enumerate(values)]
+                count = len(inputs)
+                result = original(kernel, dim, given[:count], given[count:], *args, **kwargs)
                 self._name_caller()
                 return result
 

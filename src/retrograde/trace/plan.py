@@ -38,6 +38,19 @@ class Injection:
         write_values(accessed.device, accessed.pointer + self.offset, self.strides, self.values)
 
 
+@dataclass(frozen=True)
+class NumberInjection:
+    """New values for numbers that a launch is given by value.
+
+    Attributes:
+        ordinal: Ordinal of the launch.
+        values: New values by index among the components of all its numbers.
+    """
+
+    ordinal: int
+    values: Mapping[int, float]
+
+
 @dataclass(frozen=True, eq=False)
 class Term:
     """A part of the objective, read when a backward pass begins.
@@ -61,11 +74,13 @@ class Plan:
         injections: What to perturb.
         terms: What to read.
         watched: Ordinals of the calls whose values from outside are wanted.
+        numbers: Numbers to perturb.
     """
 
     injections: tuple[Injection, ...]
     terms: tuple[Term, ...]
     watched: frozenset[int] = frozenset()
+    numbers: tuple[NumberInjection, ...] = ()
 
     @property
     def last(self) -> int:

@@ -22,6 +22,7 @@ from retrograde.trace.carried import with_sources
 from retrograde.trace.crossings import Crossings
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
+from retrograde.trace.numbers import numbers_of, values_of, with_values
 from retrograde.trace.operations import (
     Access,
     BackwardCall,
@@ -107,6 +108,7 @@ class Recorder:
         self._site: CallSite | None = None
         self._arrays: dict[tuple[object, ...], Any] = {}
         self._crossings = Crossings()
+        self.replaced: dict[int, Any] = {}
 
     @staticmethod
     def here() -> CallSite:
@@ -216,7 +218,8 @@ class Recorder:
         )
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
         opaque = any(is_tangled(a.ref.array) for a in accesses)
-        pending.call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
+        call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
+        pending.call = call if self.plan is None else self._with_injected(call)
         return pending
 
     def _owner(self, held: Held) -> Any:
@@ -544,6 +547,19 @@ class Recorder:
             self._add(pending.ordinal, float(np.vdot(term.weights[0], read_values(pending.accesses[term.slot].ref))))
         if mine:
             self._finish_if_last(pending.ordinal)
+
+    def _with_injected(self, call: LaunchCall) -> LaunchCall:
+        """A launch with the numbers that the plan has for it."""
+        assert self.plan is not None
+        self.replaced = {}
+        for injection in self.plan.numbers:
+            if injection.ordinal == self.ordinal:
+                numbers = numbers_of(call)
+                values = values_of(numbers)
+                values[list(injection.values)] = list(injection.values.values())
+                call = with_values(call, numbers, values)
+                self.replaced = {n.position: call.arguments[n.position] for n in numbers if len(n.path) == 1}
+        return call
 
     def begin_re_execution(self, plan: Plan, finish: Callable[[Outcome], None]) -> None:
         """From now on carry out a plan instead of recording."""

@@ -22,7 +22,14 @@ from tests.properties.faults.bookkeeping import (
     unrecorded_clear,
     wrong_seed,
 )
-from tests.properties.faults.chain import backward_disabled, loss_off_tape, missing_flag, unrecorded
+from tests.properties.faults.chain import (
+    backward_disabled,
+    by_value,
+    loss_off_tape,
+    missing_flag,
+    through_host,
+    unrecorded,
+)
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
 from tests.properties.faults.kernels import wrong_adjoint
 from tests.properties.generator import generate
@@ -94,7 +101,9 @@ FAULTS: dict[str, Fault] = {
     "RG201": Fault(Wishes(), missing_flag),
     "RG202": Fault(Wishes(), backward_disabled),
     "RG203": Fault(Wishes(), loss_off_tape),
+    "RG204": Fault(Wishes(), through_host),
     "RG205": Fault(Wishes(), unrecorded),
+    "RG207": Fault(Wishes(), by_value),
     "RG301": Fault(Wishes(persistent=True, fresh=True), not_cleared),
     "RG302": Fault(Wishes(persistent=True, fresh=True, host_update=True), read_early),
     "RG303": Fault(Wishes(), cleared_early),

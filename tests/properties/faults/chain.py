@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from tests.properties import ir
+from tests.properties.expressions import number, plus, times
 from tests.properties.faults.edits import operations_of, with_buffer, with_kernel, with_statement
 
 
@@ -75,3 +76,63 @@ def unrecorded(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[st
                 launch = replace(operation, how=how, mark="RG205")
                 body = (*statement.body[:position], launch, *statement.body[position + 1 :])
                 yield how, with_statement(program, index, replace(statement, body=body))
+
+
+def through_host(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG204: what a launch reads was read by NumPy and put into a new array."""
+    for index, statement in enumerate(program.statements):
+        if not isinstance(statement, ir.Tape):
+            continue
+        for position, operation in enumerate(statement.body):
+            if not isinstance(operation, ir.Launch):
+                continue
+            kernel = program.kernel(operation.kernel)
+            for place, (arg, ref) in enumerate(zip(kernel.args, operation.bindings, strict=True)):
+                if arg.struct or not arg.width or ref != ir.Ref(ref.buffer) or place == len(kernel.args) - 1:
+                    continue
+                source = program.buffer(ref.buffer)
+                if source.role not in ("work", "parameter") or source.rows:
+                    continue
+                made = ir.Buffer("rebuilt", source.length, source.width)
+                bindings = tuple(ir.Ref("rebuilt") if n == place else r for n, r in enumerate(operation.bindings))
+                copy = ir.Copy(ir.Ref("rebuilt"), ref, "host", "RG204")
+                body = (
+                    *statement.body[:position],
+                    copy,
+                    replace(operation, bindings=bindings),
+                    *statement.body[position + 1 :],
+                )
+                extended = replace(program, buffers=(*program.buffers, made))
+                yield source.role, with_statement(extended, index, replace(statement, body=body))
+
+
+def by_value(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG207: a launch is given an element of a parameter as a number."""
+    parameters = [b for b in program.parameters if b.width == 1]
+    launched = [o.kernel for s in program.statements if isinstance(s, ir.Tape) for o in _launches(s.body)]
+    for index, statement in enumerate(program.statements):
+        if not isinstance(statement, ir.Tape):
+            continue
+        for position, operation in enumerate(statement.body):
+            if not isinstance(operation, ir.Launch) or launched.count(operation.kernel) != 1 or not parameters:
+                continue
+            kernel = program.kernel(operation.kernel)
+            store = kernel.body[-1]
+            if not isinstance(store, ir.Store) or next(a for a in kernel.args if a.name == store.arg).width != 1:
+                continue
+            gain = plus(ir.Const(1.0), times(number(rng, 0.3, 0.6), ir.Unary("sin", ir.Load("gain", "zero"))))
+            body = (*kernel.body[:-1], replace(store, value=times(gain, store.value)))
+            changed = replace(kernel, args=(ir.Arg("gain", by_value=True), *kernel.args), body=body)
+            source = parameters[int(rng.integers(len(parameters)))]
+            bindings = (ir.Ref(source.name), *operation.bindings)
+            launch = replace(operation, bindings=bindings, mark="RG207")
+            operations = (*statement.body[:position], launch, *statement.body[position + 1 :])
+            yield "a factor", with_statement(with_kernel(program, changed), index, replace(statement, body=operations))
+
+
+def _launches(operations: tuple[ir.Operation, ...]) -> Iterator[ir.Launch]:
+    for operation in operations:
+        if isinstance(operation, ir.Launch):
+            yield operation
+        elif isinstance(operation, ir.Loop):
+            yield from _launches(operation.body)

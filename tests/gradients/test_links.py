@@ -104,7 +104,7 @@ def _case(copied: bool) -> Case:
                 for c in contents
             ]
 
-        return connect(case, evaluate)
+        return connect(case, evaluate, [])
 
 
 def _run_again(program: Callable[[], None], plan: Plan) -> Outcome:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.execution import Snapshots
-from retrograde.gradients.ladder import Case, connect, examine_launches, open_case
+from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, open_case
 from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.other import Others
@@ -38,6 +38,8 @@ _ARRAYS_IN_STRUCTS = "arrays inside arrays of structs"
 _CLEAR = 20.0
 _OF_LINKS = 1e-3
 _FINE = 1e-3
+_SAMPLE = 3
+_MEASURED = 6
 
 
 class Opinion(Enum):
@@ -112,10 +114,12 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
     chosen = _choose_source(case, means)
     if chosen.source is None:
         return Judgement(case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved)
+    if chosen.source.how is How.RE_EXECUTION:
+        case = _connected(case, means)
     directions = _measure_all(case, chosen.source, means)
     case = _confirmed(replace(case, directions=directions), chosen.source, means)
-    if not _ideal_holds(case) and chosen.source.how is How.RE_EXECUTION:
-        case = _connected(case, means)
+    if case.links is not None and not _nearly_holds(case):
+        case = _connected_again(case, means)
     if not _nearly_holds(case):
         examined = examine_launches(case, means.rng)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
@@ -247,12 +251,29 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
 
 
 def _connected(case: Case, means: Means) -> Case:
-    """The case with what passes through the host, by value or through library routines."""
+    """The case with what passes through the host, by value or through library routines.
+
+    A replay that does not give what the program gives has missed something of the kind, however little it may be
+    along the directions that are measured.
+    """
     evaluate = rerun(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
     if evaluate is None:
         return case
     means.say(f"following {case.life.name}, iteration {case.life.iteration}, through the host")
-    return _predict_again(connect(case, evaluate))
+    scale = scale_of(case.contents)
+    sample = [scale * means.rng.standard_normal(case.contents.shape) for _ in range(_SAMPLE)]
+    return connect(case, evaluate, sample)
+
+
+def _connected_again(case: Case, means: Means) -> Case:
+    """The same along the directions that were measured; without links where the gradient is understood without."""
+    plain = _predict_again(disconnected(case))
+    if _ideal_holds(plain):
+        return plain
+    evaluate = rerun(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
+    if evaluate is None:
+        return case
+    return _predict_again(connect(plain, evaluate, [d.vector for d in case.directions[:_MEASURED]]))
 
 
 def _enough(refuted: Direction) -> float:

@@ -26,7 +26,6 @@ from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording
 
 Float = npt.NDArray[np.float64]
-_DIRECTIONS = 6
 RISKY = "RG406"
 """What faults of kernels begin with whose adjoint may write anywhere."""
 
@@ -152,17 +151,22 @@ def open_case(recording: Recording, life: Life, objective: Objective, rng: np.ra
     return _with_ideal(case)
 
 
-def connect(case: Case, evaluate: Evaluate) -> Case:
+def connect(case: Case, evaluate: Evaluate, directions: Sequence[Float]) -> Case:
     """Seek links, and sweep again with those that are found.
 
     Args:
-        case: The case, its directions measured.
+        case: The case.
         evaluate: Runs the program again.
+        directions: What is of interest of a large parameter; a small one is taken element by element.
     """
-    directions = [d.vector for d in case.directions[:_DIRECTIONS]]
     scale = scale_of(case.contents)
     links = find_links(case.window.operations, case.window.stood_for, case.contents, scale, directions, evaluate)
     return case if links is None else _with_ideal(replace(case, links=links))
+
+
+def disconnected(case: Case) -> Case:
+    """The case without its links."""
+    return _with_ideal(replace(case, links=None))
 
 
 def examine_launches(case: Case, rng: np.random.Generator) -> Case:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Float64Array = Any
     Float64Matrix = Any
     Float64Tensor = Any
+    Int32Array4 = Any
+    Float64Array4 = Any
 else:
     Float64 = warp.float64
     Int32 = warp.int32
@@ -48,6 +50,8 @@ else:
     Float64Array = warp.array(dtype=warp.float64)
     Float64Matrix = warp.array2d(dtype=warp.float64)
     Float64Tensor = warp.array3d(dtype=warp.float64)
+    Int32Array4 = warp.array4d(dtype=warp.int32)
+    Float64Array4 = warp.array4d(dtype=warp.float64)
 
 REALS: tuple[Any, Any] = (wp.float64, wp.float32)
 """Scalar types that states may be stored in."""

@@ -23,15 +23,19 @@ class Species:
         name: What it is called.
         density: Density [kg m^-3].
         kappa: Hygroscopicity parameter of Petters and Kreidenweis (2007) [1].
+        molar_mass: Molar mass [kg mol^-1], where mole fractions are asked for.
     """
 
     name: str
     density: float = DEFAULT_DENSITY
     kappa: float = 0.0
+    molar_mass: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(f"density of {self.name}", self.density, "kg m^-3")
         check_not_negative(f"kappa of {self.name}", self.kappa, "1")
+        if self.molar_mass is not None:
+            check_positive(f"molar_mass of {self.name}", self.molar_mass, "kg mol^-1")
 
 
 @dataclass(frozen=True, eq=False)

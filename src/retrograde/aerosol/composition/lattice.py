@@ -79,8 +79,8 @@ class CompositionLattice:
             Indices of points, and weights, both of shape [..., species].
         """
         position = self.levels * np.cumsum(fractions[..., ::-1], axis=-1)[..., -2::-1]
+        base = np.clip(np.floor(position), 0, self.levels - 1).astype(np.int64)
         position = np.clip(position, 0.0, self.levels)
-        base = np.floor(position).astype(np.int64)
         rest = position - base
         order = np.argsort(-rest, axis=-1, kind="stable")
         ordered = np.take_along_axis(rest, order, axis=-1)
@@ -91,5 +91,5 @@ class CompositionLattice:
             step = np.zeros_like(base)
             np.put_along_axis(step, order[..., k : k + 1], 1, axis=-1)
             corners.append(corners[-1] + step)
-        places = np.minimum(np.stack(corners, axis=-2), self.levels) @ self.strides.astype(np.int64)
+        places = np.stack(corners, axis=-2) @ self.strides.astype(np.int64)
         return self.lookup[places], weights

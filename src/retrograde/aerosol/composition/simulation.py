@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from retrograde.aerosol._device import WarpArray, shape_of, to_host
+from retrograde.aerosol._device import WarpArray, device_of, shape_of, to_host, type_of, wp
+from retrograde.aerosol.composition.condensation import Condensation, PreparedCondensation
 from retrograde.aerosol.composition.grid import CompositionGrid
 from retrograde.aerosol.composition.state import CompositionState
 from retrograde.aerosol.composition.terms import composition_terms
@@ -16,6 +17,7 @@ from retrograde.aerosol.processes.integration import Integration
 from retrograde.aerosol.processes.plain import PlainIntegration
 from retrograde.aerosol.processes.stepper import Stepper
 from retrograde.aerosol.processes.terms import Method, Process, Terms
+from retrograde.aerosol.states import check_concentrations
 
 Floats = NDArray[np.float64]
 
@@ -28,20 +30,31 @@ class CompositionTrajectory:
         grid: Sizes and compositions.
         times: Times of the states [s], shape [times].
         states: State at each time; a loss on one of them reaches the initial state.
-        substeps: Steps taken between two times.
+        gas: Concentration of the vapours at each time [kg m^-3], shape [boxes, vapours]; none without condensation.
+        substeps: Steps taken between two times, the most where they were chosen.
         peak_rate: Largest rate at which a cell was emptied in each box [s^-1], shape [boxes].
+        emptied: Boxes in which a particle lost all that it held of a vapour, shape [boxes].
+        exhausted: Boxes in which particles took up all gas, shape [boxes].
     """
 
     grid: CompositionGrid
     times: Floats
     states: tuple[CompositionState, ...]
+    gas: tuple[WarpArray, ...]
     substeps: int
     peak_rate: Floats
+    emptied: NDArray[np.bool_]
+    exhausted: NDArray[np.bool_]
 
     @property
     def final(self) -> CompositionState:
         """State at the last time."""
         return self.states[-1]
+
+    @property
+    def touched(self) -> NDArray[np.bool_]:
+        """Boxes that touched one of the two boundaries at which a derivative is one-sided, shape [boxes]."""
+        return self.emptied | self.exhausted
 
     def numpy(self) -> Floats:
         """Number concentrations on the grid [m^-3], on the host, shape [times, boxes, bins, fractions]."""
@@ -50,28 +63,36 @@ class CompositionTrajectory:
 
 @dataclass(frozen=True, eq=False)
 class CompositionSimulation:
-    """Processes that act together on a composition-resolved state, stepped through a time grid by Heun's method.
+    """Processes that act together on a composition-resolved state, stepped through a time grid.
 
-    Number, volume and every species are kept by coagulation to rounding, what grows past the grid's top included. The
-    gradient is hand-written and exact for the steps taken: inside a `wp.Tape` block a run is recorded if the state's
-    number carries a gradient.
+    Coagulation and losses take steps by Heun's method. Condensation takes half an interval before them and half after
+    them (Strang's splitting), so times should lie close enough for it. Number, volume and every species are kept by
+    coagulation to rounding, what grows past the grid's top included, and the mass of every species in particles and gas
+    by condensation.
+
+    Inside a `wp.Tape` block a run is recorded if the state's number or the gas carries a gradient, which is exact for
+    the steps taken: hand-written for coagulation and losses, Warp's own for condensation.
 
     Attributes:
         grid: Sizes and compositions.
         processes: What changes the numbers: those of `retrograde.aerosol.processes`, at most one of them coagulation,
             by the fixed pivot technique.
         times: Increasing times at which states are kept [s], shape [times], two at least.
+        condensation: Exchange with the gas, if there is any.
         substeps: Steps between two times; None to choose the fewest that stay positive.
         store_every: States are stored for the gradient at every so many steps and restored between them; None for the
             square root of the number of steps, the least memory. 1 is fastest.
 
     Raises:
         ValueError: A field is not as described, or the processes do not fit the grid.
+
+    Source: Strang (1968), SIAM Journal on Numerical Analysis 5, 506, doi:10.1137/0705041.
     """
 
     grid: CompositionGrid
     processes: tuple[Process, ...]
     times: Floats
+    condensation: Condensation | None = None
     substeps: int | None = 1
     store_every: int | None = 1
 
@@ -93,47 +114,120 @@ class CompositionSimulation:
         terms: Terms = self.__dict__["_terms"]
         return terms
 
-    def run(self, state: CompositionState, *, through_tape: bool = False) -> CompositionTrajectory:
+    def run(
+        self, state: CompositionState, gas: WarpArray | ArrayLike | None = None, *, through_tape: bool = False
+    ) -> CompositionTrajectory:
         """Step from `state` at the first time through all others.
 
         Args:
             state: State at the first time.
-            through_tape: Whether to leave the gradient to Warp's own adjoint of plain launches, which is slow, serves
-                as a reference, and leaves the positivity limit unchecked.
+            gas: Concentration of the vapours at the first time [kg m^-3], shape [boxes, vapours] or [vapours]; a Warp
+                array, whose gradient is then reached, or values.
+            through_tape: Whether to leave the gradient of coagulation and losses to Warp's own adjoint of plain
+                launches, which is slow, serves as a reference, and leaves the positivity limit unchecked.
 
         Raises:
             PositivityError: The given substeps pass the positivity limit.
-            ValueError: The state is on another grid, holds values that are negative or not finite, or is for another
-                number of boxes.
+            ValueError: The state is on another grid, or holds values that are negative or not finite; boxes differ in
+                number; gas is missing, or given without condensation.
         """
         if state.grid != self.grid:
             raise ValueError("state: its grid differs from the simulation's")
         state.check_values()
-        number = _flat(state.number, self.grid)
-        stepper = Stepper(self.terms, np.diff(self.times), self.substeps, Method.HEUN, self.store_every)
-        if through_tape:
-            if self.substeps is None:
-                raise ValueError("substeps: expected a number for a run through the tape")
-            plain = PlainIntegration(self.terms, stepper.plan(self.substeps), state.boxes, device=state.device)
-            plain.run(number)
-            return self._trajectory(plain, np.full(state.boxes, np.nan))
+        if through_tape and self.substeps is None:
+            raise ValueError("substeps: expected a number for a run through the tape")
+        if self.condensation is None:
+            if gas is not None:
+                raise ValueError("gas [kg m^-3]: given, but the simulation has no condensation")
+            flows = _Flows(self, state.boxes, through_tape)
+            numbers = flows.advance(state.number, np.diff(self.times))
+            return self._trajectory([state.number, *numbers[1:]], [], flows, None)
+        return self._coupled(state, self._gas(gas, state, self.condensation), self.condensation, through_tape)
+
+    def _coupled(
+        self, state: CompositionState, gas: WarpArray, condensation: Condensation, through_tape: bool
+    ) -> CompositionTrajectory:
+        flows = _Flows(self, state.boxes, through_tape)
+        prepared = condensation.prepare(self.grid, state.boxes, state.device)
+        numbers, gases = [state.number], [gas]
+        for duration in np.diff(self.times):
+            half = 0.5 * float(duration)
+            number, gas = prepared.advance(numbers[-1], gases[-1], half)
+            number = flows.advance(number, np.array([duration]))[-1]
+            number, gas = prepared.advance(number, gas, half)
+            numbers.append(number)
+            gases.append(gas)
+        return self._trajectory(numbers, gases, flows, prepared)
+
+    def _gas(self, gas: WarpArray | ArrayLike | None, state: CompositionState, condensation: Condensation) -> WarpArray:
+        if gas is None:
+            raise ValueError("gas [kg m^-3]: missing; the simulation has condensation")
+        if not isinstance(gas, wp.array):
+            given: Any = gas
+            return condensation.gas(given, state.boxes, device=state.device)
+        array: Any = gas
+        expected = [state.boxes, len(condensation.vapours)]
+        if shape_of(array) != expected or type_of(array) is not wp.float64:
+            raise ValueError(
+                f"gas [kg m^-3]: expected float64 of shape {expected}, got {type_of(array)} of shape {shape_of(array)}"
+            )
+        check_concentrations("gas", to_host(array), "[kg m^-3]")
+        return array
+
+    def _trajectory(
+        self, numbers: list[WarpArray], gases: list[WarpArray], flows: _Flows, prepared: PreparedCondensation | None
+    ) -> CompositionTrajectory:
+        none = np.zeros(flows.boxes, dtype=bool)
+        return CompositionTrajectory(
+            grid=self.grid,
+            times=self.times,
+            states=tuple(CompositionState(number, self.grid) for number in numbers),
+            gas=tuple(gases),
+            substeps=flows.substeps,
+            peak_rate=flows.peak_rate,
+            emptied=none if prepared is None else to_host(prepared.emptied) != 0,
+            exhausted=none if prepared is None else to_host(prepared.exhausted) != 0,
+        )
+
+
+class _Flows:
+    """Coagulation and losses of a run, in one go or interval by interval.
+
+    Attributes:
+        boxes: Number of boxes.
+        substeps: Most steps taken in an interval so far.
+        peak_rate: Largest rate at which a cell was emptied so far [s^-1], shape [boxes].
+    """
+
+    def __init__(self, simulation: CompositionSimulation, boxes: int, through_tape: bool) -> None:
+        self._simulation, self._through_tape = simulation, through_tape
+        self._first: Integration | None = None
+        self.boxes, self.substeps = boxes, 0
+        self.peak_rate: Floats = np.zeros(boxes)
+
+    def advance(self, number: WarpArray, intervals: Floats) -> list[WarpArray]:
+        """Number at the start and after each interval [m^-3], shape [boxes, rows, fractions]."""
+        simulation = self._simulation
+        grid = simulation.grid
+        untyped: Any = number
+        flat = untyped.reshape((self.boxes, grid.cells))
+        stepper = Stepper(
+            simulation.terms, intervals, simulation.substeps, Method.HEUN, simulation.store_every, self._first
+        )
+        integration = self._plain(stepper, flat) if self._through_tape else self._hand_written(stepper, flat)
+        self.substeps = max(self.substeps, integration.plan.substeps)
+        numbers: Any = integration.number
+        return [numbers[i].reshape((self.boxes, grid.rows, grid.fractions)) for i in range(len(intervals) + 1)]
+
+    def _hand_written(self, stepper: Stepper, number: WarpArray) -> Integration:
         integration = stepper.run(number)
         integration.record(number)
-        return self._trajectory(integration, to_host(integration.peak_rate))
+        self._first = self._first or integration
+        self.peak_rate = np.maximum(self.peak_rate, to_host(integration.peak_rate))
+        return integration
 
-    def _trajectory(self, integration: Integration | PlainIntegration, peak_rate: Floats) -> CompositionTrajectory:
-        number: Any = integration.number
-        states = tuple(CompositionState(_resolved(number[i], self.grid), self.grid) for i in range(len(self.times)))
-        return CompositionTrajectory(self.grid, self.times, states, integration.plan.substeps, peak_rate)
-
-
-def _flat(number: WarpArray, grid: CompositionGrid) -> WarpArray:
-    """The same memory and gradient, shape [boxes, cells]."""
-    untyped: Any = number
-    return untyped.reshape((shape_of(number)[0], grid.cells))
-
-
-def _resolved(number: WarpArray, grid: CompositionGrid) -> WarpArray:
-    """The same memory and gradient, shape [boxes, rows, fractions]."""
-    untyped: Any = number
-    return untyped.reshape((shape_of(number)[0], grid.rows, grid.fractions))
+    def _plain(self, stepper: Stepper, number: WarpArray) -> PlainIntegration:
+        plan = stepper.plan(self._simulation.substeps or 1)
+        integration = PlainIntegration(self._simulation.terms, plan, self.boxes, device=device_of(number))
+        integration.run(number)
+        return integration

@@ -17,7 +17,14 @@ from retrograde.aerosol.physics.fuchs1964 import fuchs_kernel, joining_distance
 from retrograde.aerosol.physics.fuchs_sutugin1971 import transition_correction, uptake_rate, vapour_mean_free_path
 from retrograde.aerosol.physics.kinetic_theory import mean_free_path, thermal_speed
 from retrograde.aerosol.physics.particle_transport import ParticleTransport, particle_transport
+from retrograde.aerosol.physics.petters_kreidenweis2007 import (
+    critical_supersaturation,
+    kappa_activity,
+    koehler_saturation_ratio,
+)
 from retrograde.aerosol.physics.power_law_loss import power_law_loss_rate
+from retrograde.aerosol.physics.raoult1887 import ideal_activity
+from retrograde.aerosol.physics.relaxation import mean_decay
 from retrograde.aerosol.physics.smoluchowski_kernels import additive_kernel, constant_kernel, product_kernel
 from retrograde.aerosol.physics.stokes1851 import settling_velocity
 from retrograde.aerosol.physics.sutherland1893 import dynamic_viscosity
@@ -50,13 +57,18 @@ __all__ = [
     "additive_kernel",
     "box_loss_rate",
     "constant_kernel",
+    "critical_supersaturation",
     "debye1",
     "diffusivity",
     "dilution_rate",
     "dynamic_viscosity",
     "fuchs_kernel",
+    "ideal_activity",
     "joining_distance",
+    "kappa_activity",
     "kelvin_ratio",
+    "koehler_saturation_ratio",
+    "mean_decay",
     "mean_free_path",
     "particle_transport",
     "power_law_loss_rate",

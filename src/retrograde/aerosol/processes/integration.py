@@ -86,7 +86,19 @@ class Integration:
         dtype: Any = wp.float64,
         device: Any = None,
         lanes: int | None = None,
+        like: Integration | None = None,
     ) -> None:
+        """Allocate memory and make the launches ready.
+
+        Args:
+            terms: Tendency of the numbers.
+            plan: Time grid and method.
+            boxes: Number of boxes.
+            dtype: Scalar type of the states.
+            device: Warp device; the current default if None.
+            lanes: Boxes in a group; chosen by their number if None.
+            like: Another integration of the same terms, boxes, type and device, whose coefficients are shared.
+        """
         if terms.boxes not in (None, boxes):
             raise ValueError(f"the processes are given for {terms.boxes} boxes, the state has {boxes}")
         self._device = wp.get_device(device)
@@ -99,7 +111,11 @@ class Integration:
             raise ValueError(f"method: {plan.method.value} steps are not defined for the {coagulation.scheme.value}")
         scheme = Scheme.FIXED_PIVOT if coagulation is None else coagulation.scheme
         is_boxwise = coagulation is not None and coagulation.kernel.ndim == 3
-        self._coefficients = coefficients(terms, self._types, self._groups, plan.method, self._device)
+        self._coefficients = (
+            coefficients(terms, self._types, self._groups, plan.method, self._device)
+            if like is None
+            else like._coefficients
+        )
         self._kernels = _trajectory_kernels(self._types, scheme, is_boxwise, plan.method)
         self._packing = packing_kernels(dtype)
         self._steps = wp.array(plan.intervals / plan.substeps, dtype=dtype, device=self._device)

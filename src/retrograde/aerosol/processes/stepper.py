@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,7 @@ class Stepper:
         substeps: Steps in each interval; None to choose the fewest that stay positive.
         method: How a step is taken.
         store_every: States are stored at every so many steps; None for the square root of their number.
+        like: An integration of the same terms for as many boxes, whose coefficients are shared.
     """
 
     terms: Terms
@@ -55,6 +57,7 @@ class Stepper:
     substeps: int | None
     method: Method
     store_every: int | None
+    like: Integration | None = None
 
     def plan(self, substeps: int) -> Plan:
         """The plan with so many steps in an interval."""
@@ -101,7 +104,8 @@ class Stepper:
     def _run_with(self, number: WarpArray, substeps: int) -> Integration:
         boxes = shape_of(number)[0]
         plan = self.plan(substeps)
-        integration = Integration(self.terms, plan, boxes, dtype=type_of(number), device=device_of(number))
+        options: dict[str, Any] = {"dtype": type_of(number), "device": device_of(number), "like": self.like}
+        integration = Integration(self.terms, plan, boxes, **options)
         integration.forward(number)
         return integration
 

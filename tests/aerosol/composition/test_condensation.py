@@ -70,7 +70,7 @@ def test_growth_in_proportion_to_volume_is_exact_in_the_limit(with_coagulation: 
 
 
 def test_growth_in_the_continuum_adds_to_the_squared_diameter() -> None:
-    """D^2 = D0^2 + 2 A t with A = 4 D_gas c / rho, by the mean over all particles; the error halves with the spacing."""
+    """D^2 = D0^2 + 8 D c t / rho, by the mean over all particles; the error halves with the spacing."""
     start, end, concentration, diffusivity = 100e-9, 250e-9, 1.0, 1e-5
     duration = (end**2 - start**2) / (8.0 * diffusivity * concentration / 1000.0)
     errors = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import click
+
 from retrograde.result import Verdict
 
 USAGE = 64
@@ -9,6 +11,14 @@ USAGE = 64
 
 INTERRUPTED = 128
 """Added to the number of the signal that ended the command."""
+
+UNREADABLE = 3
+"""A file that was named cannot be used."""
+
+
+class InputError(click.ClickException):
+    """A file that was named cannot be used; the message names it."""
+
 
 _STATUS = {
     Verdict.RIGHT: 0,

@@ -8,21 +8,27 @@ import sys
 import click
 
 from retrograde.cli.audit import audit
-from retrograde.cli.exits import INTERRUPTED, USAGE
+from retrograde.cli.calibrate import calibrate
+from retrograde.cli.exits import INTERRUPTED, UNREADABLE, USAGE, InputError
 from retrograde.cli.explain import explain
+from retrograde.cli.invert import invert
 from retrograde.cli.lint import lint
 from retrograde.cli.output import ReaderGoneError
+from retrograde.cli.simulate import simulate
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="retrograde")
 def retrograde() -> None:
-    """Is the gradient that a Warp program trains on right? If not: why, where, and the smallest fix."""
+    """Trustworthy gradients of Warp programs, and an aerosol's past recovered with them."""
 
 
 retrograde.add_command(audit)
+retrograde.add_command(calibrate)
 retrograde.add_command(explain)
+retrograde.add_command(invert)
 retrograde.add_command(lint)
+retrograde.add_command(simulate)
 
 
 def main() -> None:
@@ -34,6 +40,9 @@ def run(arguments: list[str]) -> int:
     """Run the command with `arguments`; its exit status."""
     try:
         status = retrograde.main(arguments, prog_name="retrograde", standalone_mode=False)
+    except InputError as error:
+        error.show()
+        return UNREADABLE
     except click.ClickException as error:
         error.show()
         return USAGE

@@ -193,12 +193,15 @@ class _Writer:
         lines += self.allocations("program")
         if self.program.kept_tapes:
             lines += [f"{name} = wp.Tape()" for name in self.tapes]
-        names = [b.name for b in self.program.parameters]
+        names = [self.stepped(b) for b in self.program.parameters]
+        if self.program.orphaned:
+            lines += [f"{self.stepped(b)} = wp.clone({b.name}, requires_grad=True)" for b in self.program.parameters]
         match self.rule:
             case "momentum":
-                lines += [f"velocity_{n} = np.zeros_like(start_{n})" for n in names]
+                lines += [f"velocity_{b.name} = np.zeros_like(start_{b.name})" for b in self.program.parameters]
             case "adam":
-                lines += [f"first_{n}, second_{n} = np.zeros_like(start_{n}), np.zeros_like(start_{n})" for n in names]
+                for n in (b.name for b in self.program.parameters):
+                    lines.append(f"first_{n}, second_{n} = np.zeros_like(start_{n}), np.zeros_like(start_{n})")
             case "SGD" | "Adam":
                 lines.append(f"optimizer = warp.optim.{self.rule}([{', '.join(names)}], lr={self.rate!r})")
             case _:
@@ -221,6 +224,10 @@ class _Writer:
                 lines.append(f"{_instance(struct)} = {struct.name}()")
                 lines += [f"{_instance(struct)}.{f} = {f}" for f in struct.fields]
         return lines + late
+
+    def stepped(self, parameter: ir.Buffer) -> str:
+        """The array that the optimizer holds."""
+        return f"held_{parameter.name}" if self.program.orphaned else parameter.name
 
     def is_cloned(self, buffer: ir.Buffer) -> bool:
         return any(
@@ -287,7 +294,10 @@ class _Writer:
                 return [self.backward(statement)]
             case ir.Read(copied, mark):
                 tail = ".copy()" if copied else ""
-                return [_marked(f"grad_{b.name} = {b.name}.grad.numpy(){tail}", mark) for b in self.program.parameters]
+                return [
+                    _marked(f"grad_{b.name} = {self.stepped(b)}.grad.numpy(){tail}", mark)
+                    for b in self.program.parameters
+                ]
             case ir.Clear(how, mark):
                 if how == "tape":
                     return [_marked(f"{name}.zero()", mark) for name in self.tapes]
@@ -359,7 +369,7 @@ class _Writer:
             losses = " + ".join(f"{b.name}.numpy()[0]" for b in self.program.losses)
         parts = [f'"iter", it, "loss", float({losses})']
         for b in self.program.parameters:
-            gradient = f"grad_{b.name}" if self.reads_on_host else f"{b.name}.grad.numpy()"
+            gradient = f"grad_{b.name}" if self.reads_on_host else f"{self.stepped(b)}.grad.numpy()"
             parts.append(f'"{b.name}", {b.name}.numpy().tolist(), "grad_{b.name}", {gradient}.tolist()')
         return f"print({', '.join(parts)})"
 
@@ -372,7 +382,8 @@ class _Writer:
         new = f"start_{name}" if self.program.rebuilt else None
         match self.rule:
             case "kernel":
-                return [_marked(f"wp.launch(descend, dim={parameter.length}, inputs=[{name}, {name}.grad])", mark)]
+                held = self.stepped(parameter)
+                return [_marked(f"wp.launch(descend, dim={parameter.length}, inputs=[{held}, {held}.grad])", mark)]
             case "SGD" | "Adam":
                 return []
             case "host":
@@ -389,10 +400,11 @@ class _Writer:
                 change = f"{self.rate!r} * ({mean}) / (np.sqrt({scale}) + 1e-8)"
         if new:
             return [*lines, f"{new} = ({new} - {change}).astype({self.host})"]
-        return [*lines, f"{name}.assign(({name}.numpy() - {change}).astype({self.host}))"]
+        held = self.stepped(parameter)
+        return [*lines, _marked(f"{held}.assign(({held}.numpy() - {change}).astype({self.host}))", mark)]
 
     def step(self, mark: str) -> list[str]:
-        names = ", ".join(f"{b.name}.grad" for b in self.program.parameters)
+        names = ", ".join(f"{self.stepped(b)}.grad" for b in self.program.parameters)
         return [_marked(f"optimizer.step([{names}])", mark)] if self.rule in ("SGD", "Adam") else []
 
 

@@ -299,6 +299,7 @@ class Program:
         rebuilt: Parameters are rebuilt from NumPy in every iteration.
         guarded: The whole lies in a `main` function behind a guard.
         kept_tapes: Tapes are made once, before the iterations.
+        orphaned: Steps change arrays that were copied from the parameters at the start, and take their gradients.
         reported: The buffer that holds the objective, where it is not the losses.
     """
 
@@ -314,6 +315,7 @@ class Program:
     guarded: bool = False
     kept_tapes: bool = False
     reported: str = ""
+    orphaned: bool = False
     notes: tuple[str, ...] = field(default=())
 
     def buffer(self, name: str) -> Buffer:

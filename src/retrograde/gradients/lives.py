@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from retrograde.gradients.by_number import NumberUse, versions_by_number
 from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, touches
+from retrograde.gradients.orphans import Orphan, find_orphans
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Extent
@@ -42,6 +43,8 @@ class Life:
         cleared: A clear of the gradient between the backward pass and its use, if any.
         earlier: Gradients taped for earlier lives, the latest first.
         numbers: Where launches are given the contents by value, for a parameter that no operation reads.
+        orphan: A step that should have changed the parameter and changed another array.
+        meant: The gradient that the tape left for the parameter, where such a step took another one or none.
     """
 
     name: str
@@ -58,6 +61,8 @@ class Life:
     cleared: Operation | None = None
     earlier: tuple[Float, ...] = field(default=())
     numbers: tuple[NumberUse, ...] = field(default=())
+    orphan: Orphan | None = None
+    meant: Float | None = None
 
     @property
     def last(self) -> int:
@@ -87,15 +92,38 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
     lives: list[Life] = []
     by_name: dict[str, list[Life]] = {}
     owners = _owners(recording)
+    orphans = find_orphans(recording, owners)
+    owners += [replace(o.read, gradient=o.stepped.gradient) for o in _once(orphans)]
     made_anew = _made_anew(recording, owners)
     for ref in sorted(owners, key=lambda r: _first_use(recording, r)):
         for version in _versions(recording, ref):
+            if not version.taped and any(o.stepped.pointer == ref.pointer for o in orphans):
+                continue
             life = _life(recording, ref, version, by_name, made_anew)
             if life is not None:
+                life = _orphaned(life, orphans)
                 lives.append(life)
                 by_name.setdefault(life.name, []).append(life)
     lives += _lives_by_number(recording, made_anew, by_name)
     return tuple(sorted(lives, key=lambda life: (life.first.index, life.name)))
+
+
+def _once(orphans: Sequence[Orphan]) -> list[Orphan]:
+    """Arrays that are read while another one is stepped by its own gradient, each once."""
+    return list({o.read.pointer: o for o in orphans if o.gradient is o.stepped}.values())
+
+
+def _orphaned(life: Life, orphans: Sequence[Orphan]) -> Life:
+    """A life whose parameter a step missed: what reached the parameter is nothing, or another array's gradient."""
+    passes = {b.index for b in life.backwards}
+    mine = [o for o in orphans if o.read.pointer == life.ref.pointer and o.backward.index in passes]
+    if not mine:
+        return life
+    orphan = mine[-1]
+    if orphan.gradient is orphan.read:
+        nothing = None if life.consumed is None else np.zeros_like(life.consumed)
+        return replace(life, orphan=orphan, meant=life.taped, consumed=nothing)
+    return replace(life, orphan=orphan, meant=_taped(orphan.read, life.backwards, life.readings))
 
 
 # -- who is a parameter --------------------------------------------------------------------------------

@@ -134,6 +134,9 @@ def _inside(array: Any, value: Any) -> Iterator[str]:
             elif isinstance(item, list | tuple):
                 for index in _positions(array, cast("Sequence[Any]", item)):
                     yield f".{key}[{index}]"
+            elif isinstance(item, dict):
+                entries = list(cast("dict[Any, Any]", item).items())[:4096]
+                yield from (f".{key}[{name!r}]" for name, entry in entries if entry is array)
 
 
 def _positions(array: Any, items: Sequence[Any]) -> Iterator[int]:

@@ -110,6 +110,12 @@ def truncated(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str
         yield "two tapes", replace(split, statements=statements)
 
 
+def orphaned(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
+    """RG312: steps change copies of the parameters."""
+    statements = tuple(replace(s, mark="RG312") if isinstance(s, ir.Update) else s for s in program.statements)
+    yield "copies are stepped", replace(program, statements=statements, orphaned=True)
+
+
 def unrecorded_clear(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
     """RG309: the scratch buffer is cleared by a call that the tape does not know."""
     for index, statement in enumerate(program.statements):

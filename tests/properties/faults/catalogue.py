@@ -15,6 +15,7 @@ from tests.properties.faults.bookkeeping import (
     cleared_early,
     counted_twice,
     not_cleared,
+    orphaned,
     read_early,
     reset_on_tape,
     tape_kept,
@@ -113,6 +114,7 @@ FAULTS: dict[str, Fault] = {
     "RG308": Fault(Wishes(single_tape=True), reset_on_tape),
     "RG309": Fault(Wishes(scratch=True), unrecorded_clear),
     "RG310": Fault(Wishes(persistent=True), tape_kept),
+    "RG312": Fault(Wishes(persistent=True), orphaned),
     "RG410": Fault(Wishes(), wrong_adjoint),
 }
 """The causes that can be planted."""

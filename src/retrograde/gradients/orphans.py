@@ -1,0 +1,194 @@
+"""Steps that reach another array than the one that the program reads.
+
+An optimizer holds arrays. If the program makes its parameter anew, the optimizer still steps the old array, with the
+old array's gradient or with the new one's, and what the loss is computed from stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrograde.gradients.consumption import touches
+from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.operations import Kind, Operation, Recording
+from retrograde.trace.plan import values_in
+
+_FOLLOWS = 0.999
+
+
+@dataclass(frozen=True, eq=False)
+class Orphan:
+    """A step and the two arrays that it should not tell apart.
+
+    Attributes:
+        stepped: The array that the step changed.
+        read: The array that the loss is computed from.
+        gradient: Of which of the two the step took the gradient.
+        step: The operation that changed the first.
+        backward: The backward pass before it.
+    """
+
+    stepped: ArrayRef
+    read: ArrayRef
+    gradient: ArrayRef
+    step: Operation
+    backward: Operation
+
+
+def find_orphans(recording: Recording, owners: Sequence[ArrayRef]) -> tuple[Orphan, ...]:
+    """Steps of arrays that no backward pass before them and no later one depends on.
+
+    Args:
+        recording: The recording.
+        owners: Leaves whose gradients the program reads.
+    """
+    found: list[Orphan] = []
+    passes = [o for o in recording.operations if o.kind is Kind.BACKWARD]
+    for backward, following in zip(passes, [*passes[1:], None], strict=True):
+        stop = len(recording.operations) if following is None else following.index
+        for step in recording.operations[backward.index + 1 : stop]:
+            found += _of_step(recording, owners, backward, step)
+    return tuple(found)
+
+
+def _of_step(
+    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, step: Operation
+) -> Iterator[Orphan]:
+    if step.tape is not None or step.kind not in (Kind.LAUNCH, Kind.HOST_WRITE):
+        return
+    for access in step.accesses:
+        stepped = access.ref
+        if not access.usage.writes or not _is_unused(recording, backward, step, stepped):
+            continue
+        if _reads_gradient(recording, backward, step, stepped):
+            read, gradient = _unread_leaf(recording, owners, backward, stepped), stepped
+        else:
+            read = gradient = _other_owner(recording, owners, backward, step, stepped)
+        if read is not None and gradient is not None:
+            yield Orphan(stepped, read, gradient, step, backward)
+
+
+def _is_unused(recording: Recording, backward: Operation, step: Operation, ref: ArrayRef) -> bool:
+    """Whether an array has a gradient, and neither the loss just differentiated nor a later one depends on it."""
+    if ref.gradient is None or not ref.differentiable:
+        return False
+    return not _is_taped(recording, backward, ref) and not _is_read_after(recording, ref, step)
+
+
+def _other_owner(
+    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, step: Operation, stepped: ArrayRef
+) -> ArrayRef | None:
+    """The array that is read, of which a step takes the gradient to change another one by."""
+    for owner in owners:
+        used = _reads_gradient(recording, backward, step, owner) and not _is_written(step, owner)
+        fitting = used and _alike(owner, stepped) and _is_taped(recording, backward, owner)
+        if fitting and _follows(recording, backward, step, stepped, owner):
+            return owner
+    return None
+
+
+def _alike(one: ArrayRef, other: ArrayRef) -> bool:
+    return one.full_shape == other.full_shape and one.scalar is other.scalar and not one.extent.overlaps(other.extent)
+
+
+def _is_written(step: Operation, ref: ArrayRef) -> bool:
+    return any(write for _, _, write in touches(step, ref.extent))
+
+
+def _is_taped(recording: Recording, backward: Operation, ref: ArrayRef) -> bool:
+    """Whether a backward pass's tape, or anything before it in this iteration, reads an array."""
+    begin = max((o.index for o in recording.operations[: backward.index] if o.kind is Kind.BACKWARD), default=-1)
+    for operation in recording.operations[: backward.index]:
+        mine = operation.tape == backward.tape or operation.index > begin
+        if mine and any(load and not write for _, load, write in touches(operation, ref.extent)):
+            return True
+    return False
+
+
+def _is_read_after(recording: Recording, ref: ArrayRef, step: Operation) -> bool:
+    """Whether anything but further steps of it reads an array once it was stepped, or nothing came after at all."""
+    read, later = False, False
+    for operation in recording.operations[step.index + 1 :]:
+        later = later or operation.kind is Kind.BACKWARD
+        for _, load, write in touches(operation, ref.extent):
+            if operation.kind is Kind.HOST_READ:
+                read = True
+            elif load and not write:
+                return True
+        if read and operation.kind in (Kind.HOST_WRITE, Kind.COPY) and _could_hold(operation, ref):
+            return True
+    return not later
+
+
+def _could_hold(operation: Operation, ref: ArrayRef) -> bool:
+    """Whether a write from the host may bring an array's contents elsewhere."""
+    target = operation.accesses[0].ref
+    return target.differentiable and target.size == ref.size and not target.extent.overlaps(ref.extent)
+
+
+def _reads_gradient(recording: Recording, backward: Operation, step: Operation, ref: ArrayRef) -> bool:
+    """Whether a step reads an array's gradient: itself, or the host did since the backward pass."""
+    gradient = ref.gradient_extent
+    if gradient is None:
+        return False
+    readers = [step] if step.kind is Kind.LAUNCH else recording.operations[backward.index + 1 : step.index]
+    return any(e.overlaps(gradient) for o in readers if o.kind is not Kind.HOST_WRITE for e in o.gradients)
+
+
+def _follows(recording: Recording, backward: Operation, step: Operation, stepped: ArrayRef, owner: ArrayRef) -> bool:
+    """Whether a write from the host moves an array along another one's gradient; launches speak for themselves."""
+    if step.kind is Kind.LAUNCH:
+        return True
+    before = [u for u in recording.undo.get(step.index, ()) if u.extent == stepped.extent]
+    between = recording.operations[backward.index + 1 : step.index]
+    read = [data for o in between for e, data in o.gradients.items() if e == owner.gradient_extent]
+    if not before or not read or step.data is None or step.data.size != stepped.extent.size:
+        return False
+    moved = values_in(step.data, stepped.extent, stepped) - values_in(before[0].data, stepped.extent, stepped)
+    used = values_in(read[-1], owner.extent, owner)
+    size = float(np.linalg.norm(moved) * np.linalg.norm(used))
+    return size > 0.0 and abs(float(np.vdot(moved, used))) > _FOLLOWS * size
+
+
+def _unread_leaf(
+    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, stepped: ArrayRef
+) -> ArrayRef | None:
+    """The leaf of a tape that a step of another array was meant for: of its name, else the only one of its kind."""
+    known = {o.gradient for o in owners}
+    written: set[int] = set()
+    found: dict[int, ArrayRef] = {}
+    for operation in recording.operations[: backward.index]:
+        if operation.tape != backward.tape or operation.kind not in (Kind.LAUNCH, Kind.COPY):
+            continue
+        for access in operation.accesses:
+            ref = access.ref
+            fresh = access.usage.load and ref.gradient is not None and ref.pointer not in written
+            if fresh and ref.gradient not in known and _alike(ref, stepped):
+                found.setdefault(ref.pointer, ref)
+            if access.usage.writes:
+                written.add(ref.pointer)
+    name = recording.name(stepped)
+    named = [r for r in found.values() if recording.name(r) == name]
+    if len(named) == 1:
+        return named[0]
+    rivals = _stepped_alike(recording, backward, stepped)
+    return list(found.values())[rivals.index(stepped.pointer)] if len(rivals) == len(found) else None
+
+
+def _stepped_alike(recording: Recording, backward: Operation, stepped: ArrayRef) -> list[int]:
+    """Addresses of the arrays of one kind that are stepped by their own gradient after a backward pass, in order."""
+    found: dict[int, None] = {}
+    for operation in recording.operations[backward.index + 1 :]:
+        if operation.kind is Kind.BACKWARD:
+            break
+        for access in operation.accesses:
+            ref = access.ref
+            like = ref.full_shape == stepped.full_shape and ref.scalar is stepped.scalar and ref.gradient is not None
+            written = operation.tape is None and access.usage.writes and operation.kind is not Kind.FILL
+            own = like and written and _reads_gradient(recording, backward, operation, ref)
+            if own and not _is_taped(recording, backward, ref):
+                found[ref.pointer] = None
+    return list(found)

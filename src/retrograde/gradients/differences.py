@@ -39,6 +39,8 @@ class Derivative:
         order: Observed order of the central differences' remainder, None where noise hides it.
         left, right: One-sided derivatives at a kink, None elsewhere.
         evaluations: Function values used.
+        base: The function's value at zero.
+        curvature: Its second derivative at zero, from the widest step tried; None where it could not be had.
     """
 
     value: float
@@ -49,6 +51,8 @@ class Derivative:
     left: float | None = None
     right: float | None = None
     evaluations: int = 0
+    base: float = float("nan")
+    curvature: float | None = None
 
     @property
     def kink(self) -> bool:
@@ -135,7 +139,16 @@ def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor:
     if not found.error <= wanted * abs(found.value):
         fill(steps.more)
         found = _best(table, sorted((*steps.first, *steps.more), reverse=True), noise)
-    return found
+    return replace(found, base=table[0.0], curvature=_curvature(table, noise))
+
+
+def _curvature(table: Mapping[float, float], noise: float) -> float | None:
+    """The second difference at the widest step, zero where noise hides it."""
+    step = max((h for h in table if -h in table and np.isfinite(table[h] + table[-h])), default=0.0)
+    if step <= 0.0 or not np.isfinite(table[0.0]):
+        return None
+    second = table[step] - 2.0 * table[0.0] + table[-step]
+    return 0.0 if abs(second) <= 4.0 * noise else float(second / step**2)
 
 
 def _noise(table: Mapping[float, float], steps: Steps) -> float:

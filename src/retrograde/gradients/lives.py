@@ -91,7 +91,7 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
     """
     lives: list[Life] = []
     by_name: dict[str, list[Life]] = {}
-    owners = _owners(recording)
+    owners, are_read = _owners(recording)
     orphans = find_orphans(recording, owners)
     owners += [replace(o.read, gradient=o.stepped.gradient) for o in _once(orphans)]
     made_anew = _made_anew(recording, owners)
@@ -100,6 +100,8 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
             if not version.taped and any(o.stepped.pointer == ref.pointer for o in orphans):
                 continue
             life = _life(recording, ref, version, by_name, made_anew)
+            if life is not None and are_read and not life.readings:
+                continue
             if life is not None:
                 life = _orphaned(life, orphans)
                 lives.append(life)
@@ -122,15 +124,33 @@ def _orphaned(life: Life, orphans: Sequence[Orphan]) -> Life:
     orphan = mine[-1]
     if orphan.gradient is orphan.read:
         nothing = None if life.consumed is None else np.zeros_like(life.consumed)
-        return replace(life, orphan=orphan, meant=life.taped, consumed=nothing)
-    return replace(life, orphan=orphan, meant=_taped(orphan.read, life.backwards, life.readings))
+        return replace(life, orphan=orphan, meant=_added(orphan.read, life.backwards), consumed=nothing)
+    return replace(life, orphan=orphan, meant=_added(orphan.read, life.backwards))
+
+
+def _added(ref: ArrayRef, backwards: Sequence[Operation]) -> Float | None:
+    """What some backward passes added to an array's gradient, all together; None where one was not seen."""
+    gradient = ref.gradient_extent
+    total = np.zeros(ref.full_shape)
+    for operation in backwards:
+        call = operation.backward
+        after = None if call is None or gradient is None else assembled(call.taped, gradient)
+        before = None if call is None or gradient is None else assembled(call.before, gradient)
+        if after is None or before is None:
+            return None
+        total += gradient_values(after, ref) - gradient_values(before, ref)
+    return total
 
 
 # -- who is a parameter --------------------------------------------------------------------------------
 
 
-def _owners(recording: Recording) -> list[ArrayRef]:
-    """Arrays whose gradient buffers are read outside backward passes; else the leaves of the tapes."""
+def _owners(recording: Recording) -> tuple[list[ArrayRef], bool]:
+    """Leaves whose gradient buffers are read outside backward passes; where none is, all that the tapes read.
+
+    Returns:
+        The leaves, and whether their gradients are read.
+    """
     by_gradient: dict[int, ArrayRef] = {}
     for operation in recording.operations:
         for access in operation.accesses:
@@ -142,8 +162,8 @@ def _owners(recording: Recording) -> list[ArrayRef]:
     read = _read_for_themselves(recording)
     chosen = [ref for ref in by_gradient.values() if _is_read(ref, read) and _is_leaf(recording, ref)]
     if chosen:
-        return chosen
-    return [ref for ref in by_gradient.values() if _is_leaf(recording, ref) and _is_taped(recording, ref)]
+        return chosen, True
+    return [ref for ref in by_gradient.values() if _is_leaf(recording, ref) and _is_taped(recording, ref)], False
 
 
 def _is_read(ref: ArrayRef, read: Set[Extent]) -> bool:
@@ -270,8 +290,6 @@ def _life(
     successor = _successor(recording, ref, version, made_anew)
     readings, consumed, cleared = consumed_gradient(recording, ref, backwards, version.end, stop, successor)
     taped = _taped(ref, backwards, readings)
-    if consumed is None and _reads_gradients(recording):
-        return None
     return Life(
         name=name,
         ref=ref,
@@ -301,7 +319,7 @@ def _lives_by_number(
             ref = next(r for r in refs if r.extent == found.begin.accesses[0].ref.extent)
             version = _Version(found.begin.index, found.end, 0, found.launches, found.launches)
             life = _life(recording, ref, version, by_name, made_anew)
-            if life is not None:
+            if life is not None and life.readings:
                 lives.append(replace(life, numbers=found.uses))
                 by_name.setdefault(name, []).append(life)
     return lives

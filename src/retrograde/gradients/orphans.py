@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrograde.gradients.consumption import touches
-from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.arrays import ArrayRef, describe, root_of
 from retrograde.trace.operations import Kind, Operation, Recording
 from retrograde.trace.plan import values_in
 
@@ -118,7 +118,7 @@ def _is_read_after(recording: Recording, ref: ArrayRef, step: Operation) -> bool
                 read = True
             elif load and not write:
                 return True
-        if read and operation.kind in (Kind.HOST_WRITE, Kind.COPY) and _could_hold(operation, ref):
+        if read and operation.kind is Kind.HOST_WRITE and _could_hold(operation, ref):
             return True
     return not later
 
@@ -166,8 +166,10 @@ def _unread_leaf(
         for access in operation.accesses:
             ref = access.ref
             fresh = access.usage.load and ref.gradient is not None and ref.pointer not in written
-            if fresh and ref.gradient not in known and _alike(ref, stepped):
-                found.setdefault(ref.pointer, ref)
+            if fresh:
+                whole = ref if _alike(ref, stepped) else describe(root_of(ref.array))
+                if whole is not None and whole.gradient not in (None, *known) and _alike(whole, stepped):
+                    found.setdefault(whole.pointer, whole)
             if access.usage.writes:
                 written.add(ref.pointer)
     name = recording.name(stepped)

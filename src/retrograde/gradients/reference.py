@@ -260,6 +260,8 @@ def measure(
         step=derivative.step,
         order=derivative.order,
         vector=probe.vector,
+        value=derivative.base if np.isfinite(derivative.base) else None,
+        curvature=derivative.curvature,
     )
 
 

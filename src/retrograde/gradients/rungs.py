@@ -33,6 +33,8 @@ class Direction:
         step: Step that gave it, relative to the parameter's scale.
         order: Observed order of the Taylor remainder, None where noise hides it.
         vector: The direction itself.
+        value: The objective at the point; None where it is not finite.
+        curvature: Its second derivative along the direction, None where it could not be had.
     """
 
     label: str
@@ -47,6 +49,8 @@ class Direction:
     step: float = 0.0
     order: float | None = None
     vector: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    value: float | None = None
+    curvature: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-# expect: right
+# expect: right, remark RG511
 """The step is clipped and decayed on purpose between backward and update."""
 
 import numpy as np

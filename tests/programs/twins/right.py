@@ -217,3 +217,8 @@ def captured_training(thrust: np.ndarray) -> float:
 
 def projected_gradient(height: np.ndarray) -> float:
     return float((1.0 / (0.5 + height[:-1] ** 2) + 3.0 * np.diff(height) ** 2).sum())
+
+
+def copied_and_read(x: np.ndarray) -> float:
+    z = np.tanh(x) + 0.2 * np.roll(x, -1)
+    return float(((x - z) ** 2 + 0.1 * x * z).sum())

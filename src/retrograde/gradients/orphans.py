@@ -165,7 +165,8 @@ def _unread_leaf(
             continue
         for access in operation.accesses:
             ref = access.ref
-            fresh = access.usage.load and ref.gradient is not None and ref.pointer not in written
+            only_read = access.usage.load and not access.usage.writes
+            fresh = only_read and ref.gradient is not None and ref.pointer not in written
             if fresh:
                 whole = ref if _alike(ref, stepped) else describe(root_of(ref.array))
                 if whole is not None and whole.gradient not in (None, *known) and _alike(whole, stepped):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from retrograde.aerosol._device import (
     Float64Matrix,
@@ -14,6 +14,7 @@ from retrograde.aerosol._device import (
     new_zeros,
     shape_of,
     to_device,
+    to_host,
     type_of,
     wp,
 )
@@ -61,14 +62,26 @@ def _gradient(argument: Any) -> Any:
     return argument.grad if isinstance(argument, wp.array) else argument
 
 
-class SizeDistributionLoss(ABC):
-    """A distance of sectional states from what they should be, one number for every box.
+class NumberState(Protocol):
+    """A state that a loss reads: number concentrations on a device."""
+
+    @property
+    def number(self) -> WarpArray:
+        """Number concentrations [m^-3], boxes leading."""
+        ...
+
+
+State = TypeVar("State", bound=NumberState, contravariant=True)
+
+
+class StateLoss(ABC, Generic[State]):
+    """A distance of states from what they should be, one number for every box.
 
     Called inside a `wp.Tape` block it records launches whose adjoints are written by hand where they
     are not linear; the gradient is also there without a tape. Everything is computed in float64, whatever the storage.
     """
 
-    def __call__(self, state: SectionalState) -> WarpArray:
+    def __call__(self, state: State) -> WarpArray:
         """Loss of every box.
 
         Args:
@@ -86,14 +99,14 @@ class SizeDistributionLoss(ABC):
             operation.run()
         return loss
 
-    def gradient(self, state: SectionalState) -> WarpArray:
-        """Derivative of every box's loss to its numbers, float64, shape [boxes, bins].
+    def gradient(self, state: State) -> WarpArray:
+        """Derivative of every box's loss to its numbers, float64, of their shape.
 
         Raises:
             ValueError: The grid or the number of boxes differs.
         """
         self._check(state)
-        number: Any = to_device(state.numpy(), device=state.device, requires_grad=True)
+        number: Any = to_device(to_host(state.number), device=device_of(state.number), requires_grad=True)
         operations, loss = self._chain(number)
         for operation in operations:
             operation.run(record=False)
@@ -116,7 +129,15 @@ class SizeDistributionLoss(ABC):
 
     @abstractmethod
     def _operations(self, number: WarpArray, loss: WarpArray, options: dict[str, Any]) -> list[Operation]:
-        """Launches from numbers [boxes, bins] to losses [boxes]; new arrays are made with `options`."""
+        """Launches from numbers to losses [boxes]; new arrays are made with `options`."""
+
+    @abstractmethod
+    def _check(self, state: State) -> None:
+        """Raise a ValueError unless the state is on the loss's grid and of its number of boxes."""
+
+
+class SizeDistributionLoss(StateLoss[SectionalState]):
+    """A distance of sectional states from what they should be; numbers have shape [boxes, bins]."""
 
     @abstractmethod
     def _layout(self) -> tuple[SizeGrid, int]:

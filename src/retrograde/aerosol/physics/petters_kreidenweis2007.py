@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from retrograde.aerosol._device import Float64, wp
+from retrograde.aerosol._elementary import expm1_wp, log1p_wp
 
 _ONE = wp.constant(wp.float64(1.0))
 _HALF = wp.constant(wp.float64(0.5))
@@ -103,29 +104,11 @@ def _top_wp(a: Float64, kappa: Float64) -> Float64:
 
 
 @wp.func
-def _log1p_wp(x: Float64) -> Float64:
-    """ln(1 + x) without the rounding of 1 + x, after Kahan."""
-    sum = _ONE + x
-    if sum == _ONE:
-        return x
-    return x * wp.log(sum) / (sum - _ONE)
-
-
-@wp.func
-def _expm1_wp(x: Float64) -> Float64:
-    """exp(x) - 1 without cancellation, after Kahan."""
-    power = wp.exp(x)
-    if power == _ONE:
-        return x
-    return x * (power - _ONE) / wp.log(power)
-
-
-@wp.func
 def critical_supersaturation_wp(dry_diameter: Float64, kappa: Float64, kelvin_length: Float64) -> Float64:
     """Device twin of `critical_supersaturation`."""
     a = kelvin_length / dry_diameter
     u = _top_wp(a, kappa)
-    return _expm1_wp(a / wp.pow(_ONE + u, _THIRD) - _log1p_wp(kappa / u))
+    return expm1_wp(a / wp.pow(_ONE + u, _THIRD) - log1p_wp(kappa / u))
 
 
 @wp.func_grad(critical_supersaturation_wp)

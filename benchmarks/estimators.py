@@ -125,6 +125,8 @@ def draw(path: str, rows: dict[Parameter, list[Row]]) -> None:
         panels[0, column].set_yscale("symlog", linthresh=20)
         panels[0, column].set_title(f"with respect to the {parameter.value}")
         panels[1, column].set(xscale="log", yscale="log", xlabel="temperature")
+        panels[1, column].set_xticks(TEMPERATURES, [f"{t:g}" for t in TEMPERATURES])
+        panels[1, column].tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     panels[0, 0].set_ylabel("bias / % of the largest component")
     panels[1, 0].set_ylabel("standard deviation of a box")
     panels[1, 0].legend(frameon=False, fontsize="small")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[2] / "docs" / "aerosol"
-NAMES = ["states", "physics", "exact-solutions", "losses", "formats"]
+NAMES = ["states", "physics", "exact-solutions", "losses", "formats", "particles", "two-models", "estimators"]
 
 
 @pytest.mark.parametrize("name", NAMES)

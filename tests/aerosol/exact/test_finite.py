@@ -89,6 +89,14 @@ def test_product_kernel_counts_components_of_a_random_graph():
     assert found.by_log_volume[0] == pytest.approx(by_volume, rel=1e-6)
 
 
+@pytest.mark.parametrize("n", [30.0, 300.0])
+def test_product_kernel_of_many_particles_nears_smoluchowski(n):
+    """Half way to gelling: N = N0 (1 - T / 2), and a gap that falls as one over the particles."""
+    gaps = [product_number(m, 0.5 / m).value / m / 0.75 - 1.0 for m in (n, 2.0 * n)]
+    assert 0.0 < gaps[0] < 0.5 / n
+    assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.05)
+
+
 def test_gaps_to_smoluchowski():
     """0.35, 0.59 and 2.0 % at tau 1, 2 and 10 for 100 particles; 0.13 % at tau 1 for Poisson numbers; ~ 1 / n."""
     gaps = [float(constant_counts(100, t / 100)) / 100 * (2 + t) / 2 - 1 for t in (1.0, 2.0, 10.0)]

@@ -125,6 +125,37 @@ def test_gradient_of_the_replay_on_a_tape_agrees_with_differences():
         assert found == pytest.approx(slope, rel=1e-8)
 
 
+def test_noisy_rates_are_reparameterised():
+    """Rates mu + sigma e: the mean growth of 400 boxes has the derivatives of its own differences, and those known."""
+    boxes, gas_there = 400, 0.1
+    noise = np.random.default_rng(3).normal(size=boxes)
+    state = ParticleState.from_numpy(np.full((boxes, 1, 1), sphere(D0)), 1e9, density=RHO)
+    simulation = ParticleSimulation([0.0, 0.5], condensation=Condensation(DV, [M], [0.0], substeps=16))
+    gas = np.full((boxes, 1), gas_there)
+
+    def squares(factor: np.ndarray) -> np.ndarray:
+        run = simulation.run(state, seed=1, gas=gas, rate_factor=factor)
+        return np.cbrt(6 / np.pi * run.final.particle_volumes()[:, 0]) ** 2
+
+    factor = wp.array(1.0 + 0.1 * noise, dtype=wp.float64, requires_grad=True)
+    events = simulation.run(state, seed=1, gas=gas).events
+    tape = wp.Tape()
+    with tape:
+        final, _ = replay_with_gas(simulation, state, wp.array(gas, dtype=wp.float64), events, factor)
+    volumes = final.particle_volumes()
+    cotangent = 2.0 / 3.0 * np.cbrt(6 / np.pi) ** 2 * volumes ** (-1 / 3) / RHO
+    tape.backward(grads={final.masses: wp.array(cotangent[..., None], dtype=wp.float64)})
+    each = factor.grad.numpy()
+    found = np.array([each.mean(), (each * noise).mean()])
+    h = 1e-4
+    for k, direction in enumerate((np.ones(boxes), noise)):
+        moved = [squares(1.0 + 0.1 * noise + s * h * direction).mean() for s in (-1, 1)]
+        assert found[k] == pytest.approx((moved[1] - moved[0]) / (2 * h), rel=1e-6)
+    # D^2 = D0^2 + 8 DV G t / rho times the rate, whose mean has no derivative to the spread of the noise.
+    assert found[0] == pytest.approx(8 * DV * gas_there * 0.5 / RHO, rel=1e-2)
+    assert found[1] == pytest.approx(found[0] * noise.mean(), abs=1e-2 * found[0])
+
+
 def test_what_does_not_fit_is_refused():
     state = ParticleState.from_numpy(sphere([[[1e-7]]]), 1e-9)
     condensation = Condensation(DV, [M], [0.0])
@@ -133,6 +164,8 @@ def test_what_does_not_fit_is_refused():
         simulation.run(state, seed=1)
     with pytest.raises(ValueError, match=r"gas \[kg m\^-3\]: expected shape \[1, 1\] or \[1\], got \[2\]"):
         simulation.run(state, seed=1, gas=[1.0, 1.0])
+    with pytest.raises(ValueError, match=r"rate_factor \[1\]: expected shape \[1\]"):
+        simulation.run(state, seed=1, gas=[1.0], rate_factor=[1.0, 1.0])
     with pytest.raises(ValueError, match="negative"):
         simulation.run(state, seed=1, gas=[-1.0])
     with pytest.raises(ValueError, match="no condensation that it could take part in"):

@@ -199,6 +199,11 @@ def test_bad_states_and_runs_are_refused():
         ParticleSimulation([0.0, 1.0], environment=Environment.uniform(3)).run(state, seed=0)
     with pytest.raises(ValueError, match="seed"):
         ParticleSimulation([0.0, 1.0]).run(state, seed=-1)
+    with pytest.raises(ValueError, match="first_box"):
+        ParticleSimulation([0.0, 1.0]).run(state, seed=1, first_box=2**32 - 1)
+    wide = ParticleState.from_numpy(np.array([[[1e-90], [1.0]]]), 1.0)
+    with pytest.raises(ValueError, match="more than size classes can span"):
+        ParticleSimulation([0.0, 1.0], dilution=1.0).run(wide, seed=1)
 
 
 def test_boxes_may_differ_in_air_and_dilution():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import poisson
 
-from retrograde.aerosol._checks import check_not_negative
+from retrograde.aerosol._checks import check_not_negative, check_positive
 
 Floats = NDArray[np.float64]
 
@@ -117,16 +117,17 @@ def product_number(intensity: float, pair_progress: float) -> PoissonMeans:
     """Mean number of particles in a box under the product kernel, all equal at the start [1].
 
     Two initial particles belong together once they are connected in a random graph whose edges are
-    there with probability 1 - exp(-s), s = b v^2 t / V; particles are its components. The chance that
-    k vertices are connected follows from the recursion of Gilbert (1959).
+    there with probability 1 - exp(-s), s = b v^2 t / V; particles are its components.
 
     Args:
-        intensity: Expected number of particles; up to some hundred [1].
+        intensity: Expected number of particles; the work grows with its square [1].
         pair_progress: s = b v^2 t / V [1].
 
-    Source: Aldous (1999), Bernoulli 5, 3, doi:10.2307/3318611; Gilbert (1959), Annals of Mathematical
-    Statistics 30, 1141, doi:10.1214/aoms/1177706098.
+    Source: Aldous (1999), Bernoulli 5, 3, doi:10.2307/3318611; Mallows and Riordan (1968), Bulletin of the
+    American Mathematical Society 74, 92, doi:10.1090/S0002-9904-1968-11888-9, for the connected graphs.
     """
+    check_positive("intensity", intensity, "1")
+    check_positive("pair_progress", pair_progress, "1")
     n = np.arange(int(intensity + 12.0 * np.sqrt(intensity) + 30.0))
     means = _components(len(n), pair_progress)
     slopes = _components_by_progress(len(n), pair_progress)
@@ -140,17 +141,32 @@ def product_number(intensity: float, pair_progress: float) -> PoissonMeans:
 
 def _components(largest: int, s: float) -> Floats:
     """Mean number of components of random graphs of 0 to `largest` vertices, shape [largest + 1]."""
-    connected = np.ones(largest + 1)
-    for k in range(2, largest + 1):
-        j = np.arange(1, k)
-        logs = gammaln(k) - gammaln(j) - gammaln(k - j + 1.0) - s * j * (k - j)
-        connected[k] = 1.0 - float(np.exp(logs) @ connected[1:k])
+    connected = _log_connected(largest, s)
     means = np.zeros(largest + 1)
     for n in range(1, largest + 1):
-        k = np.arange(1, n + 1)
+        k = np.arange(1.0, n + 1.0)
         logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0) - s * k * (n - k)
-        means[n] = float(np.exp(logs) @ connected[1 : n + 1])
+        means[n] = float(np.exp(logs + connected[1 : n + 1]).sum())
     return means
+
+
+def _log_connected(largest: int, s: float) -> Floats:
+    """Logarithm of the chance that a random graph of k vertices is connected, shape [largest + 1].
+
+    It is exp(-s k (k - 1) / 2) (e^s - 1)^(k - 1) I_k(e^s), with the polynomials I_k of Mallows and Riordan:
+    I_k(x) = sum_i C(k - 2, i - 1) (1 + x + ... + x^(i - 1)) I_i(x) I_(k - i)(x), a sum of positive terms.
+    """
+    logs = np.zeros(largest + 1)
+    i = np.arange(1.0, largest + 1.0)
+    powers = i * s + np.log(-np.expm1(-i * s)) - np.log(np.expm1(s))
+    for k in range(2, largest + 1):
+        j = i[: k - 1]
+        terms = gammaln(k - 1.0) - gammaln(j) - gammaln(k - j) + powers[: k - 1] + logs[1:k] + logs[k - 1 : 0 : -1]
+        logs[k] = terms.max() + np.log(np.exp(terms - terms.max()).sum())
+    k = np.arange(largest + 1.0)
+    result = logs + (k - 1.0) * np.log(np.expm1(s)) - 0.5 * s * k * (k - 1.0)
+    result[:2] = 0.0
+    return result
 
 
 def _components_by_progress(largest: int, s: float) -> Floats:

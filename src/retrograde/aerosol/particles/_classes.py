@@ -21,6 +21,9 @@ RATIO = 2.0
 
 Edges are powers of it in m^3, so that a box's classes do not depend on its neighbours."""
 
+_WIDEST = 2.0**200
+"""Largest ratio of all matter of a box to its smallest particle."""
+
 _INSIDE = 4
 """Volumes within a class at which rates that are not monotonic are looked at, beside its edges."""
 
@@ -62,6 +65,9 @@ def size_classes(laws: RateLaws, smallest: float, largest: float, margin: float)
         smallest: Volume of the smallest particle [m^3].
         largest: Largest total volume of a box [m^3].
         margin: Bounds are this much larger than they need to be [1].
+
+    Raises:
+        ValueError: The volumes span more than any aerosol does.
     """
     edges = _edges(smallest, largest)
     classes = len(edges) - 1
@@ -76,6 +82,11 @@ def size_classes(laws: RateLaws, smallest: float, largest: float, margin: float)
 
 
 def _edges(smallest: float, largest: float) -> Floats:
+    if not largest < _WIDEST * smallest:
+        raise ValueError(
+            f"masses [kg]: particles from {smallest:.3g} m^3 on, in boxes of up to {largest:.3g} m^3 of them, are more "
+            "than size classes can span; is a particle's mass given in another unit?"
+        )
     low, high = (np.floor(np.log2(size) / np.log2(RATIO)) for size in (smallest, largest * (1.0 + 1e-9)))
     return np.power(RATIO, np.arange(float(low), float(high) + 2.0))
 

@@ -59,6 +59,7 @@ def uptake(
     sizes: Float64Matrix,
     moles: Float64Matrix,
     v: Vapours,
+    factor: Float64Array,
     clearing: Float64Tensor,
     surface: Float64Tensor,
 ):
@@ -71,7 +72,8 @@ def uptake(
     if sizes[box, i] > _ZERO and v.exchanged[s] != 0:
         d = diameter_wp(sizes[box, i])
         t = v.temperature[box]
-        clearing[box, i, s] = uptake_rate_wp(d, v.diffusivity[s], v.molar_mass[s], v.accommodation[s], t)
+        rate = uptake_rate_wp(d, v.diffusivity[s], v.molar_mass[s], v.accommodation[s], t)
+        clearing[box, i, s] = factor[box] * rate
         fraction = masses[box, i, s] / v.molar_mass[s] / moles[box, i]
         ratio = kelvin_ratio_wp(d, v.surface_tension[s], v.molar_mass[s], v.density[s], t)
         surface[box, i, s] = v.saturation[s] * fraction * ratio

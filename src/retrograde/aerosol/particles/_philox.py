@@ -26,6 +26,26 @@ RELAXATION = 3
 GUMBEL = 4
 """Purpose of the draws of relaxed choices."""
 
+
+def box_numbers(first_box: int, boxes: int, device: Any) -> Any:
+    """Names of the boxes in the random numbers, on the device.
+
+    Raises:
+        ValueError: They do not fit into 32 bits.
+    """
+    if not 0 <= first_box <= 2**32 - boxes:
+        raise ValueError(f"first_box: expected a whole number from 0 to {2**32 - boxes}, got {first_box}")
+    numbers = np.arange(first_box, first_box + boxes, dtype=np.uint64).astype(np.uint32)
+    return wp.array(numbers, dtype=wp.uint32, device=device)
+
+
+def check_seed(seed: int) -> int:
+    """The seed; a ValueError unless it fits into 64 bits."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
+    return seed
+
+
 _M0 = wp.constant(wp.uint64(0xD2511F53))
 _M1 = wp.constant(wp.uint64(0xCD9E8D57))
 _W0 = wp.constant(wp.uint32(0x9E3779B9))

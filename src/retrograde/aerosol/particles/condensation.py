@@ -93,6 +93,7 @@ class Condensation:
         volume: Floats,
         density: Floats,
         environment: Environment,
+        rate_factor: WarpArray | None = None,
     ) -> tuple[WarpArray, WarpArray, NDArray[np.bool_]]:
         """Masses and gas after a duration, in new memory; recorded on the active tape if they carry gradients.
 
@@ -103,6 +104,8 @@ class Condensation:
             volume: Volume of air of each box [m^3], shape [boxes].
             density: Density of the species [kg m^-3], shape [species].
             environment: Air of every box, or of all if it is one.
+            rate_factor: What the uptake of every box is multiplied with [1], shape [boxes]; 1 by default.
+                It is differentiated like masses and gas, so that rates may be mu + sigma times a noise.
 
         Returns:
             Masses, gas, and which boxes touched a boundary, shape [boxes].
@@ -111,8 +114,9 @@ class Condensation:
         device, boxes = untyped.device, shape_of(masses)[0]
         vapours = self._vapours(boxes, volume, density, environment, device)
         touched: Any = wp.zeros(boxes, dtype=wp.int32, device=device)
+        factor: Any = to_device(np.ones(boxes), device=device) if rate_factor is None else rate_factor
         for _ in range(self.substeps):
-            masses, gas = _substep(masses, gas, duration / self.substeps, vapours, touched)
+            masses, gas = _substep(masses, gas, factor, duration / self.substeps, vapours, touched)
         return masses, gas, touched.numpy() != 0
 
     def check_gas(self, gas: ArrayLike, boxes: int) -> Floats:
@@ -139,17 +143,18 @@ class Condensation:
         return vapours
 
 
-def _substep(masses: Any, gas: Any, duration: float, v: Any, touched: Any) -> tuple[Any, Any]:
+def _substep(masses: Any, gas: Any, factor: Any, duration: float, v: Any, touched: Any) -> tuple[Any, Any]:
     device, whole, each = masses.device, shape_of(masses), shape_of(gas)
     boxes, particles, _ = whole
-    options: dict[str, Any] = {"device": device, "requires_grad": bool(masses.requires_grad or gas.requires_grad)}
+    differentiated = any(bool(a.requires_grad) for a in (masses, gas, factor))
+    options: dict[str, Any] = {"device": device, "requires_grad": differentiated}
     sizes, moles = (new_zeros((boxes, particles), **options) for _ in range(2))
     clearing, surface, change, after = (new_zeros(whole, **options) for _ in range(4))
     sink, source, mean, gained, lost, share, left = (new_zeros(each, **options) for _ in range(7))
     h = wp.float64(duration)
     for kernel, dim, inputs, outputs in (
         (measure, (boxes, particles), [masses, v], [sizes, moles]),
-        (uptake, whole, [masses, sizes, moles, v], [clearing, surface]),
+        (uptake, whole, [masses, sizes, moles, v, factor], [clearing, surface]),
         (collect, each, [clearing, surface, v], [sink, source]),
         (mean_gas, each, [gas, sink, source, h], [mean]),
         (exchange, whole, [masses, clearing, surface, mean, h], [change, touched]),

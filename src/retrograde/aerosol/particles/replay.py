@@ -46,7 +46,11 @@ def replay(state: ParticleState, events: EventRecord) -> ParticleState:
 
 
 def replay_with_gas(
-    simulation: ParticleSimulation, state: ParticleState, gas: WarpArray, events: EventRecord
+    simulation: ParticleSimulation,
+    state: ParticleState,
+    gas: WarpArray,
+    events: EventRecord,
+    rate_factor: WarpArray | None = None,
 ) -> tuple[ParticleState, WarpArray]:
     """Replay of a run with condensation: its steps anew, the recorded events between them.
 
@@ -57,6 +61,7 @@ def replay_with_gas(
         state: Particles in the slots of the recorded run.
         gas: Concentrations of the vapours [kg m^-3], shape [boxes, species].
         events: The record.
+        rate_factor: What the condensation rates of every box are multiplied with [1], shape [boxes].
 
     Returns:
         Particles and gas at the last time.
@@ -69,6 +74,7 @@ def replay_with_gas(
     _check_boxes(state, events)
     air = simulation.environment or Environment.uniform(1)
     options: dict[str, Any] = {"volume": state.volume, "density": state.density, "environment": air}
+    options["rate_factor"] = rate_factor
     masses, begin = state.masses, np.zeros(events.boxes, dtype=np.int32)
     for duration, end in zip(np.diff(np.asarray(simulation.times)), events.ends, strict=True):
         half = float(duration) / 2.0

@@ -12,6 +12,7 @@ from retrograde.aerosol._device import new_zeros, to_device, to_host, wp
 from retrograde.aerosol.grids import SizeGrid
 from retrograde.aerosol.particles._classes import SizeClasses, size_classes
 from retrograde.aerosol.particles._memory import untaped_copy
+from retrograde.aerosol.particles._philox import box_numbers, check_seed
 from retrograde.aerosol.particles._process import EXCEEDED, FULL, Boxes, arrange, run_process
 from retrograde.aerosol.particles._rates import RateLaws, rates_of
 from retrograde.aerosol.particles.condensation import Condensation
@@ -120,6 +121,7 @@ class ParticleSimulation:
         *,
         seed: int,
         gas: ArrayLike | None = None,
+        rate_factor: ArrayLike | None = None,
         record: Record = Record.EVENTS,
         first_box: int = 0,
     ) -> ParticleTrajectory:
@@ -132,15 +134,24 @@ class ParticleSimulation:
             seed: Seed of all boxes, from 0 to 2^64 - 1.
             gas: Concentrations of the vapours at the first time [kg m^-3], shape [boxes, species] or
                 [species], for a simulation with condensation.
+            rate_factor: What the condensation rates of every box are multiplied with [1], shape [boxes].
             record: What to remember of the events.
             first_box: Number of the first box; the others count on from it.
 
         Raises:
             ValueError: The fields are for another number of boxes, or the seed is out of range.
         """
-        if not 0 <= seed < 2**64:
-            raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
-        return _Run(self, state, gas, seed, record, first_box).through()
+        check_seed(seed)
+        factor = self._checked_factor(state, rate_factor)
+        return _Run(self, state, gas, factor, seed, record, first_box).through()
+
+    def _checked_factor(self, state: ParticleState, factor: ArrayLike | None) -> Floats | None:
+        if factor is None:
+            return None
+        values = np.asarray(factor, dtype=np.float64)
+        if values.shape != (state.boxes,) or not (np.isfinite(values).all() and (values >= 0).all()):
+            raise ValueError(f"rate_factor [1]: expected shape [{state.boxes}], finite and not negative, got {factor}")
+        return values
 
     def checked_gas(self, state: ParticleState, gas: ArrayLike | None) -> Floats | None:
         """Gas as condensation takes it [kg m^-3], shape [boxes, species]; None without condensation.
@@ -194,17 +205,18 @@ class _Run:
         simulation: ParticleSimulation,
         state: ParticleState,
         gas: ArrayLike | None,
+        factor: Floats | None,
         seed: int,
         record: Record,
         first_box: int,
     ) -> None:
         self.simulation, self.state, self.seed, self.record = simulation, state, seed, record
         self.gas = simulation.checked_gas(state, gas)
+        self.factor = None if factor is None else to_device(factor, device=state.device)
         self.device = state.device
         self.laws = simulation.laws(state.boxes)
         self.rates = rates_of(self.laws, self.device)
-        numbers = np.arange(first_box, first_box + state.boxes, dtype=np.uint64).astype(np.uint32)
-        self.boxes = _boxes(state, numbers, self.device)
+        self.boxes = _boxes(state, box_numbers(first_box, state.boxes, self.device), self.device)
 
     def through(self) -> ParticleTrajectory:
         """Run with bounds that turn out to hold; where one does not, all boxes start again with a larger one."""
@@ -269,7 +281,8 @@ class _Run:
     def _condense(self, condensation: Condensation, masses: Any, gas: Any, duration: float) -> Any:
         air = self.simulation.environment or Environment.uniform(1)
         volume, density = self.state.volume, self.state.density
-        return condensation.advance(masses, gas, duration, volume=volume, density=density, environment=air)
+        options: dict[str, Any] = {"volume": volume, "density": density, "environment": air}
+        return condensation.advance(masses, gas, duration, rate_factor=self.factor, **options)
 
     def _classes(self) -> SizeClasses:
         """Classes from the smallest particle to all that a box holds."""
@@ -328,7 +341,7 @@ class _BoundExceededError(Exception):
         super().__init__("a rate is above its bound")
 
 
-def _boxes(state: ParticleState, numbers: NDArray[np.uint32], device: Any) -> Any:
+def _boxes(state: ParticleState, numbers: Any, device: Any) -> Any:
     boxes: Any = Boxes()
     count = state.boxes
     boxes.sizes = new_zeros((count, state.slots), device=device)
@@ -339,5 +352,5 @@ def _boxes(state: ParticleState, numbers: NDArray[np.uint32], device: Any) -> An
     boxes.draws = wp.zeros(count, dtype=wp.int64, device=device)
     for name in ("merged", "tops", "status"):
         setattr(boxes, name, wp.zeros(count, dtype=wp.int32, device=device))
-    boxes.numbers = wp.array(numbers, dtype=wp.uint32, device=device)
+    boxes.numbers = numbers
     return boxes

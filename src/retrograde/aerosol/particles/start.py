@@ -23,7 +23,7 @@ from retrograde.aerosol._device import (
 )
 from retrograde.aerosol.constants import DEFAULT_DENSITY
 from retrograde.aerosol.grids import SizeGrid
-from retrograde.aerosol.particles._philox import NOISE, START, normals_wp, uniforms_wp
+from retrograde.aerosol.particles._philox import NOISE, START, box_numbers, check_seed, normals_wp, uniforms_wp
 from retrograde.aerosol.particles.state import ParticleState
 
 Floats = NDArray[np.float64]
@@ -127,10 +127,15 @@ class PoissonStart:
             seed: Seed, from 0 to 2^64 - 1.
             first_box: Number of the first box.
             device: Warp device; the current default if None.
+
+        Raises:
+            ValueError: There are no boxes, or their numbers or the seed are out of range.
         """
         masses: Floats = np.asarray(self.masses)
-        numbers = np.arange(first_box, first_box + boxes, dtype=np.uint64).astype(np.uint32)
-        boxes_on_device = wp.array(numbers, dtype=wp.uint32, device=device)
+        if boxes < 1:
+            raise ValueError(f"boxes: expected at least 1, got {boxes}")
+        check_seed(seed)
+        boxes_on_device = box_numbers(first_box, boxes, device)
         counts: Any = wp.zeros((boxes, self.bins), dtype=wp.int32, device=device)
         inputs = [wp.uint64(seed), boxes_on_device, to_device(np.asarray(self.intensity), device=device)]
         wp.launch(draw_counts, counts.shape, inputs, [counts], device=device, record_tape=False)

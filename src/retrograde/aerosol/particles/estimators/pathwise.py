@@ -22,6 +22,7 @@ from retrograde.aerosol.particles.estimators.baselines import Baseline, expected
 from retrograde.aerosol.particles.estimators.score import initial_features, scored_start
 from retrograde.aerosol.particles.events import Record
 from retrograde.aerosol.particles.replay import EventScore, pullback
+from retrograde.aerosol.physics import TableKernel
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +68,8 @@ class Pathwise(Estimator):
 class Combined(Estimator):
     """The pathwise derivative plus (loss - baseline) times the score of the events: unbiased.
 
+    But for a kernel given as a table where sizes have a spread, whose steps have no score.
+
     The intensity acts through the start alone, whose score is then all there is.
 
     Attributes:
@@ -89,7 +92,9 @@ class Combined(Estimator):
             check_margin(problem)
 
     def _is_biased(self, problem: StochasticProblem, parameter: Parameter) -> bool:
-        return False
+        # A table's steps, met by sizes with a density, move a mean in a way that no path and no score sees.
+        steps = isinstance(problem.simulation.kernel, TableKernel) and problem.start.spread > 0.0
+        return steps and parameter is not Parameter.INTENSITY
 
     def _contributions(
         self, problem: StochasticProblem, parameter: Parameter, boxes: int, seed: int, first_box: int

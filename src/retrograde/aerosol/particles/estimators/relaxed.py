@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from retrograde.aerosol._checks import check_positive
 from retrograde.aerosol._device import new_zeros, to_device, to_host, wp
 from retrograde.aerosol.particles._classes import size_classes
+from retrograde.aerosol.particles._philox import box_numbers
 from retrograde.aerosol.particles._rates import RateLaws, rates_of
 from retrograde.aerosol.particles._relaxed import ProposalTape, Relaxed, pair_rates, run_relaxed, sweep_relaxed
 from retrograde.aerosol.particles.estimators.base import (
@@ -157,8 +158,7 @@ class RelaxedProgram:
         program: Any = Relaxed()
         program.particles = wp.array(counts, dtype=wp.int32, device=self.device)
         program.bound, program.rate = (to_device(a, device=self.device) for a in (bound, rate))
-        numbers = np.arange(first_box, first_box + self.boxes, dtype=np.uint64).astype(np.uint32)
-        program.numbers = wp.array(numbers, dtype=wp.uint32, device=self.device)
+        program.numbers = box_numbers(first_box, self.boxes, self.device)
         program.partners, program.hard = int(choice is Choice.ACCEPTANCE), int(hard)
         program.temperature, program.seed = temperature, seed
         self.program = program

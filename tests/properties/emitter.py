@@ -75,14 +75,46 @@ class _Writer:
         ]
 
     def functions(self) -> list[list[str]]:
-        return [
-            [
-                "@wp.func",
-                f"def {f.name}({', '.join(f'{p}: {self.scalar}' for p in f.parameters)}):",
-                f"{_INDENT}return {self.expr(f.value, None)}",
-            ]
-            for f in self.program.functions
+        return [block for f in self.program.functions for block in self.function(f)]
+
+    def function(self, function: ir.Function) -> list[list[str]]:
+        arguments = ", ".join(f"{p}: {self.scalar}" for p in function.parameters)
+        if function.native:
+            head = f'@wp.func_native("return {self.native(function.value)};")'
+            stub = f"def {function.name}({arguments}) -> {self.scalar}: ..."
+            return [[head, _marked(stub, function.mark)]]
+        value = f"{_INDENT}return {self.expr(function.value, None)}"
+        plain = ["@wp.func", f"def {function.name}({arguments}):", value]
+        if not function.factors:
+            return [plain]
+        copy = ["@wp.func", f"def {function.name}_itself({arguments}):", value]
+        slopes = ", ".join(f"d{p}" for p in function.parameters)
+        assigned = function.mark if function.assigns else ""
+        adjoint = [
+            f"@wp.func_grad({function.name})",
+            _marked(
+                f"def adj_{function.name}({arguments}, adj_ret: {self.scalar}):", "" if assigned else function.mark
+            ),
+            f"{_INDENT}{slopes} = wp.grad({function.name}_itself)({', '.join(function.parameters)})",
         ]
+        for parameter, factor in zip(function.parameters, function.factors, strict=True):
+            sign = "=" if function.assigns else "+="
+            line = f"{_INDENT}wp.adjoint[{parameter}] {sign} {self.const(factor)} * d{parameter} * adj_ret"
+            if factor:
+                adjoint.append(_marked(line, assigned))
+        return [plain, copy, adjoint]
+
+    def native(self, expr: ir.Expr) -> str:
+        """An expression of sums and products in C++."""
+        match expr:
+            case ir.Const(value):
+                return repr(value) if self.double else f"{value!r}f"
+            case ir.Var(name):
+                return name
+            case ir.Binary(operator, left, right):
+                return f"({self.native(left)} {operator} {self.native(right)})"
+            case _:
+                raise ValueError(f"{expr} is no sum or product.")
 
     def kernels(self) -> list[list[str]]:
         blocks = [self.kernel(k) for k in self.program.kernels]
@@ -114,10 +146,26 @@ class _Writer:
             lines.append(f"{_INDENT}i = wp.tid()")
         return lines + [_INDENT + line for s in kernel.body for line in self.kernel_statement(s, kernel)]
 
-    def kernel_statement(self, statement: ir.Let | ir.Store | ir.Sum, kernel: ir.Kernel) -> list[str]:
+    def kernel_statement(self, statement: ir.KernelStatement, kernel: ir.Kernel) -> list[str]:
         match statement:
             case ir.Let(name, value):
                 return [f"{name} = {self.expr(value, kernel)}"]
+            case ir.Grow(name, value, factor, count, mark):
+                begin = self.expr(value, kernel)
+                bound = f"int({self.const(count + 0.5)} + {self.const(0.01)} * wp.tanh({begin}))"
+                return [
+                    f"{name} = {self.scalar}(1.0) * {begin}",
+                    _marked(f"for turn in range({bound}):", mark),
+                    f"{_INDENT}{name} = {name} * {self.expr(factor, kernel)}",
+                ]
+            case ir.Rebuild(name, value, factor, mark):
+                return [
+                    f"{name}_parts = {self.dtype(2)}()",
+                    f"{name}_parts[0] = {self.expr(value, kernel)}",
+                    f"{name}_parts[1] = {self.expr(factor, kernel)}",
+                    _marked(f"{name}_parts[0] = {name}_parts[0] * {name}_parts[1]", mark),
+                    f"{name} = {name}_parts[0]",
+                ]
             case ir.Sum(arg, value, count):
                 return [
                     f"total = {self.scalar}(0.0)",
@@ -148,6 +196,9 @@ class _Writer:
             case ir.Load(arg, index):
                 assert kernel is not None
                 return self.element(arg, index, kernel)
+            case ir.Unary("masked", operand):
+                x = self.expr(operand, kernel)
+                return f"wp.where({x} > {self.const(0.0)}, wp.sqrt({x}), {self.const(0.3)} * {x})"
             case ir.Unary(function, operand):
                 return f"wp.{function}({self.expr(operand, kernel)})"
             case ir.Binary("%", left, right):

@@ -17,7 +17,14 @@ Float = npt.NDArray[np.float64]
 Memory = dict[str, npt.NDArray[np.generic]]
 
 _STEP = 1e-30
-_FUNCTIONS = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": np.exp, "sqrt": np.sqrt}
+
+
+def _masked(x: Complex) -> Complex:
+    positive = x.real > 0.0
+    return np.where(positive, np.sqrt(np.where(positive, x, 1.0)), 0.3 * x)
+
+
+_FUNCTIONS = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "exp": np.exp, "sqrt": np.sqrt, "masked": _masked}
 
 
 class Interpreter:
@@ -147,6 +154,10 @@ class _Threads:
             match statement:
                 case ir.Let(name, value):
                     self.locals[name] = self.value(value)
+                case ir.Grow(name, value, factor, count):
+                    self.locals[name] = self.value(value) * self.value(factor) ** count
+                case ir.Rebuild(name, value, factor):
+                    self.locals[name] = self.value(value) * self.value(factor)
                 case ir.Sum(arg, value, count):
                     self.arrays[arg][0] += _Threads(self.program, self.kernel, self.arrays, count).value(value).sum()
                 case ir.Store():

@@ -37,7 +37,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Unary:
-    function: Literal["sin", "cos", "tanh", "exp", "sqrt"]
+    """ "masked" is the square root where the operand is positive, and 0.3 times the operand elsewhere."""
+
+    function: Literal["sin", "cos", "tanh", "exp", "sqrt", "masked"]
     operand: Expr
 
 
@@ -99,12 +101,39 @@ class Store:
 
 
 @dataclass(frozen=True)
+class Grow:
+    """A local variable that begins as `value` and is multiplied by `factor` in `count` turns of a loop.
+
+    The loop's bound is computed from `value`, so that it is known at run time only.
+    """
+
+    name: str
+    value: Expr
+    factor: Expr
+    count: int
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """The product of `value` and `factor`, computed in a component of a local vector that is assigned twice."""
+
+    name: str
+    value: Expr
+    factor: Expr
+    mark: str = ""
+
+
+@dataclass(frozen=True)
 class Sum:
     """Sums `value` over `count` elements in one thread, by a loop with a constant bound, into element 0 of `arg`."""
 
     arg: str
     value: Expr
     count: int
+
+
+KernelStatement = Let | Store | Sum | Grow | Rebuild
 
 
 @dataclass(frozen=True)
@@ -126,18 +155,28 @@ class Kernel:
 
     name: str
     args: tuple[Arg, ...]
-    body: tuple[Let | Store | Sum, ...]
+    body: tuple[KernelStatement, ...]
     mark: str = ""
     backward: bool = True
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function of scalars."""
+    """A function of scalars.
+
+    Attributes:
+        native: It is native code, without an adjoint; its value is made of sums and products.
+        factors: Of a custom adjoint: what the derivative by each parameter is multiplied with; 0 leaves it out.
+        assigns: The custom adjoint assigns instead of adding.
+    """
 
     name: str
     parameters: tuple[str, ...]
     value: Expr
+    native: bool = False
+    factors: tuple[float, ...] = ()
+    assigns: bool = False
+    mark: str = ""
 
 
 # -- memory ----------------------------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ def read_back(bench: Workbench) -> None:
     (source, *_) = bench.pick(1)
     first, second = bench.buffer("table", source.length), bench.buffer("state", source.length)
     load = bench.scalar(ir.Load("a"), source.width)
-    body: list[ir.Let | ir.Store | ir.Sum] = [
+    body: list[ir.KernelStatement] = [
         ir.Store("middle", nonlinear(bench.rng, [load], bench.functions)),
         ir.Store("out", nonlinear(bench.rng, [ir.Load("middle")], bench.functions)),
     ]

@@ -105,7 +105,7 @@ class Workbench:
         values = tuple(float(v) for v in self.rng.integers(0, target, count))
         return self.buffer("pointers", count, 0, role="index", values=values, scope="program")
 
-    def kernel(self, stem: str, args: list[ir.Arg], body: list[ir.Let | ir.Store | ir.Sum]) -> ir.Kernel:
+    def kernel(self, stem: str, args: list[ir.Arg], body: list[ir.KernelStatement]) -> ir.Kernel:
         name = f"{stem}_{sum(k.name.startswith(stem + '_') for k in self.kernels)}"
         kernel = ir.Kernel(name, tuple(args), tuple(body))
         self.kernels.append(kernel)
@@ -145,11 +145,11 @@ class Workbench:
 
     def inputs(
         self, sources: list[Signal], index: ir.Index = "here"
-    ) -> tuple[list[ir.Arg], list[ir.Expr], list[ir.Let | ir.Store | ir.Sum]]:
+    ) -> tuple[list[ir.Arg], list[ir.Expr], list[ir.KernelStatement]]:
         """Arguments, scalar operands, and the local variables that they are loaded into, for some kernels."""
         args = [ir.Arg(f"a{k}", s.width) for k, s in enumerate(sources)]
         loads: list[ir.Expr] = [ir.Load(a.name, index) for a in args]
-        lets: list[ir.Let | ir.Store | ir.Sum] = []
+        lets: list[ir.KernelStatement] = []
         if self.rng.random() < 0.4:
             lets = [ir.Let(f"u{k}", load) for k, load in enumerate(loads)]
             loads = [ir.Var(f"u{k}") for k in range(len(loads))]

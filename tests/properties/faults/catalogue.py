@@ -32,7 +32,17 @@ from tests.properties.faults.chain import (
     unrecorded,
 )
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
-from tests.properties.faults.kernels import wrong_adjoint
+from tests.properties.faults.kernels import (
+    component_assigned_twice,
+    custom_adjoint_assigns,
+    custom_adjoint_value,
+    dynamic_loop,
+    in_place_product,
+    native_function,
+    singular_point,
+    unselected_branch,
+    wrong_adjoint,
+)
 from tests.properties.generator import generate
 from tests.properties.workbench import Wishes, merge
 
@@ -115,6 +125,14 @@ FAULTS: dict[str, Fault] = {
     "RG309": Fault(Wishes(scratch=True), unrecorded_clear),
     "RG310": Fault(Wishes(persistent=True), tape_kept),
     "RG312": Fault(Wishes(persistent=True), orphaned),
+    "RG401": Fault(Wishes(), in_place_product),
+    "RG402": Fault(Wishes(), component_assigned_twice),
+    "RG403": Fault(Wishes(), dynamic_loop),
+    "RG404": Fault(Wishes(), custom_adjoint_value),
+    "RG405": Fault(Wishes(), custom_adjoint_assigns),
+    "RG407": Fault(Wishes(), native_function),
+    "RG408": Fault(Wishes(), unselected_branch),
+    "RG409": Fault(Wishes(), singular_point),
     "RG410": Fault(Wishes(), wrong_adjoint),
 }
 """The causes that can be planted."""

@@ -139,6 +139,14 @@ def segments(u: np.ndarray) -> float:
     return float(((x - 0.8) ** 2).sum())
 
 
+def checkpointed_orbit(k: np.ndarray) -> float:
+    x, v = np.array([1.0, 0.4]), np.array([0.0, 0.9])
+    for n in range(24):
+        pull = -k * x * (1.0 + 0.1 * (n % 3))
+        x, v = x + 0.05 * (v + 0.05 * pull), v + 0.05 * pull
+    return float(((x - 0.3) ** 2).sum())
+
+
 def captured_graph(k: np.ndarray) -> float:
     x = np.array([0.8, -0.5, 0.4])
     return float(((k * x + k**2 * x**2 - 1.0) ** 2).sum())

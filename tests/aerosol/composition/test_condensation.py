@@ -236,7 +236,7 @@ def test_the_derivative_either_side_of_no_growth_is_that_sides(gas: float) -> No
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gas .* missing"):
         EVERYTHING.run(state())
-    with pytest.raises(ValueError, match="given, but the simulation has no condensation"):
+    with pytest.raises(ValueError, match="given, but the simulation has no exchange"):
         CompositionSimulation(GRID, PROCESSES, TIMES).run(state(), GAS)
     with pytest.raises(ValueError, match=r"gas \[kg m\^-3\]: expected shape \[1, 2\]"):
         EVERYTHING.run(state(), GAS[:1])

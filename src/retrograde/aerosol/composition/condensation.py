@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from retrograde.aerosol._device import WarpArray, new_zeros, shape_of, to_device, wp
 from retrograde.aerosol.composition._exchange import (
@@ -20,9 +20,10 @@ from retrograde.aerosol.composition._exchange import (
     share_out,
 )
 from retrograde.aerosol.composition._redistribution import cumulative_volumes, pivots_of, redistribute
+from retrograde.aerosol.composition.exchange import GasExchange, PreparedExchange
 from retrograde.aerosol.composition.grid import CompositionGrid
 from retrograde.aerosol.composition.vapours import Vapour, species_index, surface_concentrations, uptake_rates
-from retrograde.aerosol.states import Environment, check_concentrations
+from retrograde.aerosol.states import Environment
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ FIXED_COUNT_SUBSTEPS_4 = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Condensation:
+class Condensation(GasExchange):
     """Exchange of vapours between particles and gas, both ways.
 
     In each substep particles keep their sizes and compositions for the rates, the gas follows its exact solution, and
@@ -58,10 +59,7 @@ class Condensation:
     substeps: int = FIXED_COUNT_SUBSTEPS_4
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vapours", tuple(self.vapours))
-        names = [v.species for v in self.vapours]
-        if not names or len(set(names)) != len(names):
-            raise ValueError(f"vapours: expected at least one, and no species twice, got {names}")
+        self._check_vapours()
         if self.substeps < 1:
             raise ValueError(f"substeps: expected 1 or more, got {self.substeps}")
 
@@ -93,26 +91,9 @@ class Condensation:
             exhausted=wp.zeros(boxes, dtype=wp.int32, device=device),
         )
 
-    def gas(
-        self, concentration: ArrayLike, boxes: int, *, device: Any = None, requires_grad: bool = False
-    ) -> WarpArray:
-        """Gas on the device [kg m^-3], shape [boxes, vapours], from that shape or from [vapours].
-
-        Raises:
-            ValueError: Another shape, or a value that is negative or not finite.
-        """
-        values = np.asarray(concentration, dtype=np.float64)
-        shape = (boxes, len(self.vapours))
-        if values.shape not in (shape, shape[1:]):
-            raise ValueError(
-                f"gas [kg m^-3]: expected shape {list(shape)} or {list(shape[1:])}, got {list(values.shape)}"
-            )
-        check_concentrations("gas", values, "[kg m^-3]")
-        return to_device(np.broadcast_to(values, shape), device=device, requires_grad=requires_grad)
-
 
 @dataclass(frozen=True, eq=False)
-class PreparedCondensation:
+class PreparedCondensation(PreparedExchange):
     """Condensation made ready for a grid and a number of boxes.
 
     Attributes:

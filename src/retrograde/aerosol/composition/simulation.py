@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from retrograde.aerosol._device import WarpArray, device_of, shape_of, to_host, type_of, wp
-from retrograde.aerosol.composition.condensation import Condensation, PreparedCondensation
+from retrograde.aerosol.composition.exchange import GasExchange, PreparedExchange
 from retrograde.aerosol.composition.grid import CompositionGrid
 from retrograde.aerosol.composition.state import CompositionState
 from retrograde.aerosol.composition.terms import composition_terms
@@ -30,7 +30,7 @@ class CompositionTrajectory:
         grid: Sizes and compositions.
         times: Times of the states [s], shape [times].
         states: State at each time; a loss on one of them reaches the initial state.
-        gas: Concentration of the vapours at each time [kg m^-3], shape [boxes, vapours]; none without condensation.
+        gas: Concentration of the vapours at each time [kg m^-3], shape [boxes, vapours]; none without an exchange.
         substeps: Steps taken between two times, the most where they were chosen.
         peak_rate: Largest rate at which a cell was emptied in each box [s^-1], shape [boxes].
         emptied: Boxes in which a particle lost all that it held of a vapour, shape [boxes].
@@ -65,20 +65,20 @@ class CompositionTrajectory:
 class CompositionSimulation:
     """Processes that act together on a composition-resolved state, stepped through a time grid.
 
-    Coagulation and losses take steps by Heun's method. Condensation takes half an interval before them and half after
-    them (Strang's splitting), so times should lie close enough for it. Number, volume and every species are kept by
-    coagulation to rounding, what grows past the grid's top included, and the mass of every species in particles and gas
-    by condensation.
+    Coagulation and losses take steps by Heun's method. Exchange with the gas takes half an interval before them and
+    half after them (Strang's splitting), so times should lie close enough for it. Number, volume and every species are
+    kept by coagulation to rounding, what grows past the grid's top included, and the mass of every species in particles
+    and gas by the exchange.
 
     Inside a `wp.Tape` block a run is recorded if the state's number or the gas carries a gradient, which is exact for
-    the steps taken: hand-written for coagulation and losses, Warp's own for condensation.
+    the steps taken: hand-written for coagulation and losses, Warp's own for the exchange.
 
     Attributes:
         grid: Sizes and compositions.
         processes: What changes the numbers: those of `retrograde.aerosol.processes`, at most one of them coagulation,
             by the fixed pivot technique.
         times: Increasing times at which states are kept [s], shape [times], two at least.
-        condensation: Exchange with the gas, if there is any.
+        exchange: Exchange with the gas, if there is any: `Condensation` or `Partitioning`.
         substeps: Steps between two times; None to choose the fewest that stay positive.
         store_every: States are stored for the gradient at every so many steps and restored between them; None for the
             square root of the number of steps, the least memory. 1 is fastest.
@@ -92,7 +92,7 @@ class CompositionSimulation:
     grid: CompositionGrid
     processes: tuple[Process, ...]
     times: Floats
-    condensation: Condensation | None = None
+    exchange: GasExchange | None = None
     substeps: int | None = 1
     store_every: int | None = 1
 
@@ -129,26 +129,26 @@ class CompositionSimulation:
         Raises:
             PositivityError: The given substeps pass the positivity limit.
             ValueError: The state is on another grid, or holds values that are negative or not finite; boxes differ in
-                number; gas is missing, or given without condensation.
+                number; gas is missing, or given without an exchange.
         """
         if state.grid != self.grid:
             raise ValueError("state: its grid differs from the simulation's")
         state.check_values()
         if through_tape and self.substeps is None:
             raise ValueError("substeps: expected a number for a run through the tape")
-        if self.condensation is None:
+        if self.exchange is None:
             if gas is not None:
-                raise ValueError("gas [kg m^-3]: given, but the simulation has no condensation")
+                raise ValueError("gas [kg m^-3]: given, but the simulation has no exchange with it")
             flows = _Flows(self, state.boxes, through_tape)
             numbers = flows.advance(state.number, np.diff(self.times))
             return self._trajectory([state.number, *numbers[1:]], [], flows, None)
-        return self._coupled(state, self._gas(gas, state, self.condensation), self.condensation, through_tape)
+        return self._coupled(state, self._gas(gas, state, self.exchange), self.exchange, through_tape)
 
     def _coupled(
-        self, state: CompositionState, gas: WarpArray, condensation: Condensation, through_tape: bool
+        self, state: CompositionState, gas: WarpArray, exchange: GasExchange, through_tape: bool
     ) -> CompositionTrajectory:
         flows = _Flows(self, state.boxes, through_tape)
-        prepared = condensation.prepare(self.grid, state.boxes, state.device)
+        prepared = exchange.prepare(self.grid, state.boxes, state.device)
         numbers, gases = [state.number], [gas]
         for duration in np.diff(self.times):
             half = 0.5 * float(duration)
@@ -159,14 +159,14 @@ class CompositionSimulation:
             gases.append(gas)
         return self._trajectory(numbers, gases, flows, prepared)
 
-    def _gas(self, gas: WarpArray | ArrayLike | None, state: CompositionState, condensation: Condensation) -> WarpArray:
+    def _gas(self, gas: WarpArray | ArrayLike | None, state: CompositionState, exchange: GasExchange) -> WarpArray:
         if gas is None:
-            raise ValueError("gas [kg m^-3]: missing; the simulation has condensation")
+            raise ValueError("gas [kg m^-3]: missing; the simulation has an exchange with it")
         if not isinstance(gas, wp.array):
             given: Any = gas
-            return condensation.gas(given, state.boxes, device=state.device)
+            return exchange.gas(given, state.boxes, device=state.device)
         array: Any = gas
-        expected = [state.boxes, len(condensation.vapours)]
+        expected = [state.boxes, len(exchange.vapours)]
         if shape_of(array) != expected or type_of(array) is not wp.float64:
             raise ValueError(
                 f"gas [kg m^-3]: expected float64 of shape {expected}, got {type_of(array)} of shape {shape_of(array)}"
@@ -175,7 +175,7 @@ class CompositionSimulation:
         return array
 
     def _trajectory(
-        self, numbers: list[WarpArray], gases: list[WarpArray], flows: _Flows, prepared: PreparedCondensation | None
+        self, numbers: list[WarpArray], gases: list[WarpArray], flows: _Flows, prepared: PreparedExchange | None
     ) -> CompositionTrajectory:
         none = np.zeros(flows.boxes, dtype=bool)
         return CompositionTrajectory(

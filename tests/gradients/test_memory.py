@@ -128,3 +128,15 @@ def test_values_are_those_of_the_program_and_go_back_unchanged(dtype: object) ->
     memory.clear()
     memory.set_values(_ref(array), values)
     assert memory.read(_ref(array).extent).tobytes() == array.numpy().tobytes()
+
+
+def test_a_joined_range_lies_where_another_one_begins() -> None:
+    base, other = _counting(8), wp.zeros(4, dtype=wp.float32, device="cpu")
+    first, second = _ref(base), _ref(other)
+    memory = Memory((first.extent, second.extent), joined=((second.extent, first.extent.low + 8),))
+    memory.set_values(first, np.arange(8.0))
+    np.testing.assert_array_equal(memory.values(second), [2.0, 3.0, 4.0, 5.0])
+    memory.set_values(second, np.full(4, -1.0))
+    np.testing.assert_array_equal(memory.values(first), [0.0, 1.0, -1.0, -1.0, -1.0, -1.0, 6.0, 7.0])
+    assert memory.pointer("cpu", second.pointer) == memory.pointer("cpu", first.pointer) + 8
+    assert memory.covers(second.extent)

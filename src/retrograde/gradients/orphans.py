@@ -99,11 +99,20 @@ def _is_written(step: Operation, ref: ArrayRef) -> bool:
 
 
 def _is_taped(recording: Recording, backward: Operation, ref: ArrayRef) -> bool:
-    """Whether a backward pass's tape, or anything before it in this iteration, reads an array."""
+    """Whether a backward pass's tape, or anything before it in this iteration, reads an array.
+
+    A reading by the host counts if something that may hold what it read is written after it.
+    """
     begin = max((o.index for o in recording.operations[: backward.index] if o.kind is Kind.BACKWARD), default=-1)
+    by_host = False
     for operation in recording.operations[: backward.index]:
-        mine = operation.tape == backward.tape or operation.index > begin
-        if mine and any(load and not write for _, load, write in touches(operation, ref.extent)):
+        if operation.tape != backward.tape and operation.index <= begin:
+            continue
+        if operation.kind is Kind.HOST_READ:
+            by_host = by_host or operation.accesses[0].ref.extent.overlaps(ref.extent)
+        elif any(load and not write for _, load, write in touches(operation, ref.extent)):
+            return True
+        if by_host and operation.kind is Kind.HOST_WRITE and _could_hold(operation, ref):
             return True
     return False
 

@@ -124,7 +124,7 @@ def _clipped(gradient: Float, moved: Float) -> str | None:
     limit = steps.max()
     cut = steps >= (1.0 - _SAME) * limit
     free = ~cut & (sizes > 0.0)
-    if sizes.size < 3 or not cut.any() or not free.any() or np.any(gradient * moved > 0.0):
+    if np.sum(free) < 2 or np.any(gradient * moved > 0.0):
         return None
     rates = steps[free] / sizes[free]
     rate = float(np.median(rates))

@@ -18,7 +18,7 @@ from retrograde.aerosol.exact import (
     product_kmers,
 )
 from retrograde.aerosol.exact.finite import constant_counts
-from retrograde.aerosol.particles import ParticleSimulation, ParticleState, Record
+from retrograde.aerosol.particles import ParticleSimulation, ParticleState, PoissonStart, Record
 from retrograde.aerosol.physics import (
     AdditiveKernel,
     BrownianKernel,
@@ -139,6 +139,28 @@ def test_brownian_coagulation_agrees_with_the_sectional_model(tau, boxes):
     state = ParticleState.from_numpy(np.full((boxes, particles, 1), volume * RHO), particles / N0)
     final = advance(BrownianKernel(), state, [0.0, time], environment=AIR)
     assert_mean(final.total_number(), fine + (fine - coarse) / 3.0, power=2e-3)
+
+
+def test_brownian_mass_spectrum_and_species_agree_with_the_sectional_model():
+    """A log-normal aerosol in two halves of different species, at K N t about 1, in bins of a factor of eight."""
+    grid = SizeGrid.from_ratio(1e-24, 2.0 ** (1 / 8), 24 * 8)
+    number = np.exp(-0.5 * (np.log(grid.diameters / 50e-9) / 0.5) ** 2) * (grid.volumes < 1e-20)
+    number *= N0 / number.sum()
+    start = PoissonStart.on_grid(number, grid, 10_000 / N0).sample(60, seed=3)
+    masses = start.state.numpy()
+    halves = np.concatenate([masses * (np.arange(masses.shape[1]) % 2 == k)[:, None] for k in (0, 1)], axis=2)
+    state = ParticleState.from_numpy(halves, start.state.volume)
+    time = _brownian_time(1.0, np.pi / 6.0 * 50e-9**3)
+    final = advance(BrownianKernel(), state, [0.0, time], environment=AIR)
+    simulation = Simulation(grid, (CoagulationFixedPivot(BrownianKernel(), AIR),), np.array([0.0, time]), 100)
+    sectional = simulation.run(SectionalState.from_numpy(number, grid)).final.numpy()[0].reshape(8, 24)
+    coarse = SizeGrid(np.sqrt(grid.edges[:-1:24] * grid.edges[24::24]), grid.edges[::24])
+    expected = (sectional * grid.volumes.reshape(8, 24)).sum(axis=1)
+    held = expected > 1e-4 * expected.sum()
+    assert held.sum() >= 4
+    assert_spectrum(final.bin_volumes(coarse)[:, held], expected[held])
+    assert_spectrum(final.bin_numbers(coarse)[:, held], sectional.sum(axis=1)[held])
+    np.testing.assert_allclose(final.species_mass(), state.species_mass(), rtol=1e-12)
 
 
 def test_losses_act_beside_coagulation_as_in_the_sectional_model():

@@ -78,6 +78,7 @@ import numpy as np
 import warp as wp
 
 wp.set_device("cpu")
+rng = np.random.default_rng()
 start = np.exp(np.random.default_rng(4).normal(0.0, 0.5, (4, 12, 1)))
 logarithm = wp.array(np.log(start), dtype=wp.float64, requires_grad=True)
 target = wp.array(1e-18 * start, dtype=wp.float64)
@@ -100,7 +101,7 @@ def coagulate(seed: int, masses: wp.array3d[wp.float64], after: wp.array3d[wp.fl
 
 
 for _ in range(3):
-    seed = time.time_ns() % 1000003
+    seed = int(rng.integers(1 << 30))
     tape = wp.Tape()
     with tape:
         masses = wp.zeros(logarithm.shape, dtype=wp.float64, requires_grad=True)

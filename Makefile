@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python pytho
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 
 help:
-	@echo "make demo   audit a training program with a subtle gradient fault, then the same program fixed"
+	@echo "make demo   audit a program with a subtle gradient fault and its cure; recover a measured aerosol's past"
 	@echo "make test   run the tests"
 	@echo "make lint   check format, style, types, spelling and import order"
 	@echo "make docs   build the documentation into site/"
@@ -25,7 +25,7 @@ define install
 endef
 
 $(VENV)/.stamp-run: pyproject.toml
-	$(call install,.,$@)
+	$(call install,.[aerosol],$@)
 
 $(VENV)/.stamp-dev: pyproject.toml
 	$(call install,.[dev],$@)

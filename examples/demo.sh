@@ -1,19 +1,26 @@
 #!/usr/bin/env bash
-# Audits a training program with a subtle gradient fault, then the same program cured. Neither imports Retrograde.
+# Audits a training program with a subtle gradient fault, then the same program cured: neither imports Retrograde.
+# Then recovers what an instrument had measured in a chamber 7.5 minutes before the one scan that is used.
 set -uo pipefail
 cd "$(dirname "$0")"
 
-audit() {
-    local expected=$1 script=$2 status=0
-    printf '\n$ retrograde audit %s\n' "$script"
-    retrograde audit "$script" || status=$?
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+run() {
+    local expected=$1 status=0
+    shift
+    printf '\n$ retrograde %s\n' "${*//$results/results}"
+    retrograde "$@" || status=$?
     if [ "$status" -ne "$expected" ]; then
         printf 'The demo expected exit status %s, and got %s.\n' "$expected" "$status" >&2
         exit 1
     fi
 }
 
-audit 1 conductivity_pingpong.py
+run 1 audit conductivity_pingpong.py
 printf '\nThe cure, all of it:\n'
 diff --unified=0 conductivity_pingpong.py conductivity_states.py | grep '^[-+] ' || true
-audit 0 conductivity_states.py
+run 0 audit conductivity_states.py
+run 0 calibrate flushed_chamber.csv --window 14:22:20..14:44:50 --law power-law --out "$results/loss.toml"
+run 0 invert flushed_chamber.csv --at 14:12:20 --from 14:19:50 --loss "$results/loss.toml" --out "$results"

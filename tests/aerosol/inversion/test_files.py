@@ -112,7 +112,7 @@ def test_figures_and_words_say_the_same(tmp_path: Path, recovery: Recovery) -> N
     report = Report(recovery, None, ("A remark.",))
     document, text = summarise(report), render_summary(report)
     assert text.startswith("RECOVERED")
-    assert f"{document['number']:.4g} cm^-3" in text
+    assert f"{float(format(document['number'], '.4g')):,.0f} cm^-3" in text
     assert document["number_interval"][0] < document["number"] < document["number_interval"][1]
     assert document["assumptions"][0] == "A remark."
     assert any("volume diameter" in sentence for sentence in document["assumptions"])

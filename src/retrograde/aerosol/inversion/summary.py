@@ -191,8 +191,8 @@ def _answer(report: Report) -> Table:
     for name, value, interval, unit, symbol in rows:
         if value is not None or not rejected:
             low, high = (v * unit for v in interval)
-            between = "" if rejected else f"{low:.4g} to {high:.4g} {symbol}"
-            table.add_row(name, "" if value is None else f"{value * unit:.4g} {symbol}", between)
+            between = "" if rejected else f"{_digits(low)} to {_digits(high)} {symbol}"
+            table.add_row(name, "" if value is None else f"{_digits(value * unit)} {symbol}", between)
     signal = state.uncertainty.degrees_of_freedom
     table.add_row("degrees of freedom for signal", f"{signal:.1f} of {state.unknown.knots}", "")
     return table
@@ -241,6 +241,11 @@ def _gradient(certificate: Certificate | None) -> str:
         return "The gradient of this problem was not audited."
     error = "" if certificate.error is None else f", to {certificate.error:.1g} of measured slopes"
     return f"The gradient of this very problem was audited: {certificate.verdict}{error}. {certificate.reason}"
+
+
+def _digits(value: float) -> str:
+    """Four significant digits, written out."""
+    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1000.0 else f"{value:.4g}"
 
 
 def _item(sentence: str) -> RenderableType:

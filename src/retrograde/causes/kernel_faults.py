@@ -26,10 +26,16 @@ def cured(judgement: Judgement, code: str) -> list[Suspect]:
     Put back, each makes the sweep run a twin with all rewrites but that one, or the kernel itself where it is the only
     one.
     """
-    found: dict[str, Suspect] = {}
+    return [suspect for suspect, _, _ in cured_with(judgement, code)]
+
+
+def cured_with(judgement: Judgement, code: str) -> list[tuple[Suspect, Operation, Rewrite]]:
+    """The same suspects, each with the first launch and the rewrite that prove it."""
+    found: dict[str, tuple[Suspect, Operation, Rewrite]] = {}
     for operation, treatment, rewrite in _rewrites(judgement):
         if rewrite.code == code and rewrite.label not in found:
-            found[rewrite.label] = _survivable(judgement, _suspect(operation, treatment, rewrite))
+            suspect = _survivable(judgement, _suspect(operation, treatment, rewrite))
+            found[rewrite.label] = (suspect, operation, rewrite)
     return list(found.values())
 
 

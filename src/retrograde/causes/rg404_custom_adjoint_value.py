@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
-from retrograde.causes.kernel_faults import cured
+from retrograde.causes.kernel_faults import cured_with
+from retrograde.gradients.cure import situation_of
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.launch_test import LaunchState, LaunchVerdict
+from retrograde.gradients.twins.alone import Comparison, compare_alone
+from retrograde.gradients.twins.rewrite import Rewrite
+from retrograde.trace.operations import Operation
 
 CAUSE = Cause(
     code="RG404",
@@ -49,4 +58,33 @@ def adj_push(depth: float, stiff: float, adj_ret: float):
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Custom adjoints and replays that launches cannot do with."""
-    return cured(judgement, CAUSE.code)
+    return [_with_arguments(judgement, s, o, r) for s, o, r in cured_with(judgement, CAUSE.code)]
+
+
+def _with_arguments(judgement: Judgement, suspect: Suspect, operation: Operation, rewrite: Rewrite) -> Suspect:
+    """The suspect with what is wrong for each argument of the function, where that can be told."""
+    wrong = [c for c in _compare(judgement, operation, rewrite) if c.verdict]
+    if not wrong:
+        return suspect
+    words = "; ".join(f"for {c.argument} it {c.verdict}" for c in wrong)
+    subject, _, rest = suspect.message.partition(". ")
+    evidence = {f"wrong_{c.argument}": f"{c.wrong} of {c.values} values" for c in wrong}
+    return replace(
+        suspect,
+        message=f"{subject}, compared alone with differences: {words}. {rest}",
+        fix=f"Correct the adjoint of {', '.join(c.argument for c in wrong)} in {rewrite.source.name}, or leave it out.",
+        evidence={**suspect.evidence, **evidence},
+    )
+
+
+def _compare(judgement: Judgement, operation: Operation, rewrite: Rewrite) -> tuple[Comparison, ...]:
+    state = LaunchState(operation, judgement.case.window.contents_before(operation.index))
+    situation = situation_of(state, LaunchVerdict(False, 0.0, 0.0), np.random.default_rng(0))
+    pieces = situation.source.functions if situation is not None else ()
+    piece = next((p for p in pieces if p.gradient is not None and p.gradient.owner is rewrite.source.owner), None)
+    if situation is None or piece is None:
+        return ()
+    try:
+        return compare_alone(situation, piece)
+    except Exception:  # Warp refuses some source that would have to run
+        return ()

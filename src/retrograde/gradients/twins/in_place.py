@@ -19,9 +19,8 @@ def find_in_place(situation: Situation) -> list[Rewrite]:
 
 def _products(piece: FunctionSource) -> Iterator[Rewrite]:
     seen: set[str] = set()
-    for node in ast.walk(piece.tree):
-        if not isinstance(node, ast.AugAssign) or isinstance(node.op, ast.Add | ast.Sub):
-            continue
+    products = [n for n in ast.walk(piece.tree) if isinstance(n, ast.AugAssign) and not _adds(n)]
+    for node in sorted(products, key=lambda n: n.lineno):
         target = ast.unparse(node.target)
         if isinstance(node.target, ast.Subscript) and _is_element(piece, node.target) and target not in seen:
             seen.add(target)
@@ -33,6 +32,10 @@ def _products(piece: FunctionSource) -> Iterator[Rewrite]:
                 edits=_kept_in(f"value_{node.lineno}", piece, target),
                 advice=f"Compute in a local variable, and store to {target} once.",
             )
+
+
+def _adds(node: ast.AugAssign) -> bool:
+    return isinstance(node.op, ast.Add | ast.Sub)
 
 
 def _is_element(piece: FunctionSource, node: ast.expr) -> bool:

@@ -11,7 +11,7 @@ import ast
 import inspect
 import linecache
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any
@@ -66,7 +66,7 @@ class FunctionSource:
     tree: ast.FunctionDef
     file: str
     types: Mapping[str, Any]
-    scope: Mapping[str, Any]
+    scope: Mapping[str, Any] = field(repr=False)
     function: Any = None
     gradient: FunctionSource | None = None
     replay: FunctionSource | None = None

@@ -208,8 +208,11 @@ def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, .
             break
         started = time.monotonic()
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
-        directions.append(measure(probe, case.contents, source, rungs, scalar, cache))
+        found = measure(probe, case.contents, source, rungs, scalar, cache)
         longest = max(longest, time.monotonic() - started)
+        if source.is_slow and not _is_sharp(found) and means.remaining > 2.0 * longest:
+            found = measure(probe, case.contents, source, rungs, scalar, cache, thorough=True)
+        directions.append(found)
         enough = source.how is How.RE_EXECUTION and other is None and len(directions) >= _ENOUGH
         if enough and _is_clear(directions):
             break
@@ -220,6 +223,11 @@ def _other(case: Case, means: Means) -> Float | None:
     """Another implementation's gradient in the parameter's shape, None where there is none of that size."""
     found = means.others.get((case.life.name, case.life.iteration))
     return None if found is None or found.size != case.contents.size else found.reshape(case.contents.shape)
+
+
+def _is_sharp(direction: Direction) -> bool:
+    """Whether the error bar is small beside the slope."""
+    return direction.error <= 0.2 * max(abs(direction.reference), abs(direction.consumed or 0.0))
 
 
 def _is_clear(directions: list[Direction]) -> bool:
@@ -316,7 +324,7 @@ def _opinion(case: Case, repeatable: bool) -> tuple[Opinion, str]:
     if not known:
         why = "" if repeatable else " Two runs at one point differ."
         return Opinion.UNDECIDED, f"The objective's slope could not be measured.{why}"
-    sharp = [d for d in known if d.error <= 0.2 * max(abs(d.reference), abs(d.consumed or 0.0))]
+    sharp = [d for d in known if _is_sharp(d)]
     if sharp or _small_everywhere(case, known) or np.array_equal(consumed, case.ideal):
         return Opinion.RIGHT, f"The gradient used agrees with {len(known)} measured slopes."
     return Opinion.UNDECIDED, "Rounding noise hides the objective's slope: its error bar is wider than the slope."

@@ -184,7 +184,21 @@ def _read_for_themselves(recording: Recording) -> set[Extent]:
     carried = {s.source for call in calls for s in call.seeds if s.source is not None}
     readings = [(o.site.key, e) for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients]
     lines = {key for key, extent in readings if extent in carried}
+    buffers = {e for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent) is not None}
+    lines |= {o.site.key for o in recording.operations if o.kind is Kind.COPY and _carries(recording, o, buffers)}
     return {extent for key, extent in readings if key not in lines}
+
+
+def _carries(recording: Recording, copy: Operation, buffers: Set[Extent]) -> bool:
+    """Whether a gradient is put aside that is later put into another gradient buffer."""
+    aside = copy.accesses[0].ref.extent
+    own = set(copy.gradients)
+    for operation in recording.operations[copy.index + 1 :] if own else ():
+        if operation.kind is Kind.COPY and operation.accesses[1].ref.extent == aside:
+            target = operation.accesses[0].ref.extent
+            if target not in own and target in buffers:
+                return True
+    return False
 
 
 def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:

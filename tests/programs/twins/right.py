@@ -230,3 +230,12 @@ def projected_gradient(height: np.ndarray) -> float:
 def copied_and_read(x: np.ndarray) -> float:
     z = np.tanh(x) + 0.2 * np.roll(x, -1)
     return float(((x - z) ** 2 + 0.1 * x * z).sum())
+
+
+def warm_started_segments(u: np.ndarray) -> float:
+    p = np.zeros(4)
+    for _ in range(3):
+        for _ in range(2):
+            p = 0.25 * (np.roll(p, -1) + np.roll(p, 1)) + 0.3 * u**2
+        u = u + 0.2 * np.sin(np.roll(p, -1) - p) - 0.1 * u * p
+    return float(((u - 0.4) ** 2).sum())

@@ -18,7 +18,7 @@ from retrograde.causes.finding import Finding
 from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
-from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean
+from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean, reads_gradients
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.other import read_others
 from retrograde.gradients.rerun import FreshProcesses
@@ -110,18 +110,21 @@ class _Conductor:
     def _seen_enough(self, recorder: Recorder) -> bool:
         """Whether some parameter has lived often enough; asked again only when the recording has grown.
 
-        Where no gradient was read yet, the update may still be to come.
+        Where no gradient was read for itself yet, the update may still be to come: every leaf must have lived.
         """
         if len(recorder.operations) < 1.2 * self.looked_at:
             return False
         self.looked_at = len(recorder.operations)
-        lives = find_lives(self.recorder.result())
-        if not any(life.readings for life in lives) and recorder.backwards <= self.wanted:
-            return False
+        recording = self.recorder.result()
+        lives = find_lives(recording)
         by_name: dict[str, int] = {}
         for life in lives:
             by_name[life.name] = by_name.get(life.name, 0) + 1
-        return bool(by_name) and max(by_name.values()) >= self.wanted
+        if not by_name:
+            return False
+        if not reads_gradients(recording):
+            return recorder.backwards > self.wanted and min(by_name.values()) >= self.wanted
+        return max(by_name.values()) >= self.wanted
 
     def _conclude(self, ending: Ending) -> Audit:
         ran = time.monotonic() - self.started

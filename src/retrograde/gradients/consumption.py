@@ -6,7 +6,7 @@ backward passes and the clears between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Bytes, Extent
 from retrograde.trace.operations import Kind, Operation, Recording
 
@@ -56,6 +57,22 @@ def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
     return data if found else None
 
 
+def put_aside(recording: Recording) -> frozenset[Key]:
+    """Lines that copy a gradient to where it waits until it is copied into another gradient buffer."""
+    buffers = {e for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent) is not None}
+    copies = [o for o in recording.operations if o.kind is Kind.COPY]
+    brought = [(o.index, o.accesses[1].ref.extent, o.accesses[0].ref.extent) for o in copies]
+    brought = [(index, of, to) for index, of, to in brought if to in buffers]
+    return frozenset(
+        o.site.key
+        for o in copies
+        if o.gradients
+        and any(
+            index > o.index and of == o.accesses[0].ref.extent and to not in o.gradients for index, of, to in brought
+        )
+    )
+
+
 def consumed_gradient(
     recording: Recording,
     ref: ArrayRef,
@@ -63,8 +80,19 @@ def consumed_gradient(
     update: Operation | None,
     stop: int,
     successor: ArrayRef | None,
+    aside: Set[Key] = frozenset(),
 ) -> tuple[tuple[Reading, ...], Float | None, Operation | None]:
-    """The gradient that the program used: readings that count, their sum, and a clear that came first."""
+    """The gradient that the program used: readings that count, their sum, and a clear that came first.
+
+    Args:
+        recording: The recording.
+        ref: The parameter.
+        backwards: The backward passes of its life.
+        update: What ends the life, if anything.
+        stop: Where it ends.
+        successor: The array that follows it.
+        aside: Lines that put gradients aside, whose readings do not count.
+    """
     gradient = ref.gradient_extent
     if gradient is None:
         return (), None, None
@@ -73,7 +101,7 @@ def consumed_gradient(
     readings = [
         _reading(o, gradient, ref)
         for o in recording.operations[_search_start(recording, ref, start, limit) : limit]
-        if o.kind is not Kind.HOST_WRITE and any(e.overlaps(gradient) for e in o.gradients)
+        if o.kind is not Kind.HOST_WRITE and o.site.key not in aside and any(e.overlaps(gradient) for e in o.gradients)
     ]
     if not readings:
         return (), None, None

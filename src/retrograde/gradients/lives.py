@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.by_number import NumberUse, versions_by_number
-from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, touches
+from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, put_aside, touches
 from retrograde.gradients.orphans import Orphan, find_orphans
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Extent
 from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording
 
@@ -95,11 +96,12 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
     orphans = find_orphans(recording, owners)
     owners += [replace(o.read, gradient=o.stepped.gradient) for o in _once(orphans)]
     made_anew = _made_anew(recording, owners)
+    aside = put_aside(recording)
     for ref in sorted(owners, key=lambda r: _first_use(recording, r)):
         for version in _versions(recording, ref):
             if not version.taped and any(o.stepped.pointer == ref.pointer for o in orphans):
                 continue
-            life = _life(recording, ref, version, by_name, made_anew)
+            life = _life(recording, ref, _from_its_origin(recording, ref, version), by_name, made_anew, aside)
             if life is not None and are_read and not life.readings:
                 continue
             if life is not None:
@@ -142,6 +144,11 @@ def _added(ref: ArrayRef, backwards: Sequence[Operation]) -> Float | None:
     return total
 
 
+def reads_gradients(recording: Recording) -> bool:
+    """Whether the program has read a leaf's gradient for itself."""
+    return _owners(recording)[1]
+
+
 # -- who is a parameter --------------------------------------------------------------------------------
 
 
@@ -180,25 +187,16 @@ def _read_for_themselves(recording: Recording) -> set[Extent]:
 
     The line that reads such a gradient may read one more, which nothing is left to be seeded with.
     """
-    calls = [o.backward for o in recording.operations if o.backward is not None]
-    carried = {s.source for call in calls for s in call.seeds if s.source is not None}
-    readings = [(o.site.key, e) for o in recording.operations if o.kind is not Kind.HOST_WRITE for e in o.gradients]
-    lines = {key for key, extent in readings if extent in carried}
-    buffers = {e for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent) is not None}
-    lines |= {o.site.key for o in recording.operations if o.kind is Kind.COPY and _carries(recording, o, buffers)}
-    return {extent for key, extent in readings if key not in lines}
-
-
-def _carries(recording: Recording, copy: Operation, buffers: Set[Extent]) -> bool:
-    """Whether a gradient is put aside that is later put into another gradient buffer."""
-    aside = copy.accesses[0].ref.extent
-    own = set(copy.gradients)
-    for operation in recording.operations[copy.index + 1 :] if own else ():
-        if operation.kind is Kind.COPY and operation.accesses[1].ref.extent == aside:
-            target = operation.accesses[0].ref.extent
-            if target not in own and target in buffers:
-                return True
-    return False
+    readings = [o for o in recording.operations if o.kind is not Kind.HOST_WRITE and o.gradients]
+    lines, before = set(put_aside(recording)), -1
+    for operation in recording.operations:
+        if operation.backward is None:
+            continue
+        carried = {s.source for s in operation.backward.seeds if s.source is not None}
+        between = [o for o in readings if before < o.index < operation.index] if carried else []
+        lines |= {o.site.key for o in between if not carried.isdisjoint(o.gradients)}
+        before = operation.index
+    return {extent for o in readings if o.site.key not in lines for extent in o.gradients}
 
 
 def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:
@@ -262,6 +260,39 @@ def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
         yield _Version(begin, None, 0, tuple(reads), tuple(taped))
 
 
+def _from_its_origin(recording: Recording, ref: ArrayRef, version: _Version) -> _Version:
+    """A version whose contents were restored from a copy kept aside, from where they first were in the array."""
+    begin = version.begin
+    while (earlier := _restored_from(recording, ref, begin - 1)) is not None:
+        begin = earlier + 1
+    if begin == version.begin:
+        return version
+    last = version.reads[-1].index
+    reads = [o for o in recording.operations[begin : last + 1] if any(load for _, load, _ in touches(o, ref.extent))]
+    return replace(version, begin=begin, reads=tuple(reads))
+
+
+def _restored_from(recording: Recording, ref: ArrayRef, index: int) -> int | None:
+    """The write whose contents a copy brings back into an array; None where it does not bring any back."""
+    if index < 0 or recording.operations[index].kind is not Kind.COPY:
+        return None
+    to, of = (a.ref.extent for a in recording.operations[index].accesses)
+    if to != ref.extent or of == to:
+        return None
+    kept = _last_write(recording, of, index)
+    if kept is None or kept.kind is not Kind.COPY or kept.accesses[0].ref.extent != of:
+        return None
+    if kept.accesses[1].ref.extent != to or kept.tape is not None:
+        return None
+    written = _last_write(recording, to, kept.index)
+    return None if written is None else written.index
+
+
+def _last_write(recording: Recording, extent: Extent, before: int) -> Operation | None:
+    written = (o for o in reversed(recording.operations[:before]) if any(w for _, _, w in touches(o, extent)))
+    return next(written, None)
+
+
 def _end_of_update(recording: Recording, extent: Extent, begin: int) -> int:
     """One past the last write from outside a tape before a tape reads the array or runs backward again."""
     last = begin
@@ -286,6 +317,7 @@ def _life(
     version: _Version,
     by_name: dict[str, list[Life]],
     made_anew: dict[str, list[ArrayRef]],
+    aside: Set[Key] = frozenset(),
 ) -> Life | None:
     first = version.reads[0]
     end = version.end.index if version.end is not None else _end_of_unended(recording, ref, first.index, made_anew)
@@ -302,7 +334,7 @@ def _life(
     name = recording.name(ref)
     earlier = tuple(life.taped for life in reversed(by_name.get(name, [])) if life.taped is not None)
     successor = _successor(recording, ref, version, made_anew)
-    readings, consumed, cleared = consumed_gradient(recording, ref, backwards, version.end, stop, successor)
+    readings, consumed, cleared = consumed_gradient(recording, ref, backwards, version.end, stop, successor, aside)
     taped = _taped(ref, backwards, readings)
     return Life(
         name=name,

@@ -21,7 +21,7 @@ _PLANTED_EACH = 17
 _PLANTED_INSIDE = 6
 """Of each fault inside kernels: every audit compiles several twins."""
 _PAIRS = [
-    *(("RG101", "RG301"), ("RG103", "RG301"), ("RG309", "RG301"), ("RG410", "RG301")),
+    *(("RG101", "RG301"), ("RG103", "RG301"), ("RG309", "RG301"), ("RG206", "RG301")),
     *(("RG101", "RG305"), ("RG102", "RG305"), ("RG201", "RG305"), ("RG201", "RG301")),
 ]
 _TOLERANCE = {"float32": 2e-3, "float64": 1e-9}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from retrograde.gradients.launch_test import LaunchState
+from retrograde.gradients.twins.adjoint_free import find_opaque
 from retrograde.gradients.twins.natives import find_natives
 from retrograde.gradients.twins.order import in_reverse
 from retrograde.gradients.twins.rewrite import Rewrite
@@ -23,6 +24,7 @@ def find_reasons(state: LaunchState, situation: Situation) -> tuple[Rewrite, ...
         lambda: _race(state, situation),
         lambda: find_natives(situation),
         lambda: find_saturated(situation),
+        lambda: find_opaque(situation),
     )
     for find in finders:
         try:

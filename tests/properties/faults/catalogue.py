@@ -114,6 +114,7 @@ FAULTS: dict[str, Fault] = {
     "RG203": Fault(Wishes(), loss_off_tape),
     "RG204": Fault(Wishes(), through_host),
     "RG205": Fault(Wishes(), unrecorded),
+    "RG206": Fault(Wishes(), wrong_adjoint),
     "RG207": Fault(Wishes(), by_value),
     "RG301": Fault(Wishes(persistent=True, fresh=True), not_cleared),
     "RG302": Fault(Wishes(persistent=True, fresh=True, host_update=True), read_early),
@@ -133,6 +134,5 @@ FAULTS: dict[str, Fault] = {
     "RG407": Fault(Wishes(), native_function),
     "RG408": Fault(Wishes(), unselected_branch),
     "RG409": Fault(Wishes(), singular_point),
-    "RG410": Fault(Wishes(), wrong_adjoint),
 }
 """The causes that can be planted."""

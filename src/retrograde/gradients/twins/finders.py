@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from retrograde.gradients.twins.adjoint_free import find_adjoint_free
 from retrograde.gradients.twins.assigned import find_assigned
 from retrograde.gradients.twins.components import find_reassigned
 from retrograde.gradients.twins.in_place import find_in_place
@@ -14,6 +15,7 @@ from retrograde.gradients.twins.situation import Find
 
 FINDERS: tuple[Find, ...] = (
     find_assigned,
+    find_adjoint_free,
     find_selections,
     find_counters,
     find_in_place,

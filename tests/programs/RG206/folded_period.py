@@ -6,12 +6,12 @@ import warp as wp
 wp.set_device("cpu")
 
 
-@wp.kernel  # <- RG410
+@wp.kernel
 def fold(
     period: wp.array(dtype=float), t: wp.array(dtype=float), y: wp.array(dtype=float), loss: wp.array(dtype=float)
 ):
     i = wp.tid()
-    phase = wp.mod(t[i], period[0])  # <- RG410
+    phase = wp.mod(t[i], period[0])  # <- RG206
     d = wp.sin(2.0 * phase) - y[i]
     wp.atomic_add(loss, 0, d * d)
 

@@ -1,4 +1,4 @@
-"""Objectives of the programs whose kernels have a wrong adjoint, in double precision NumPy."""
+"""Objectives of the programs with built-ins that have no adjoint, in double precision NumPy."""
 
 from __future__ import annotations
 

@@ -5,14 +5,14 @@ import numpy as np
 import warp as wp
 
 
-@wp.func  # <- RG410
+@wp.func
 def lookup(table: wp.array(dtype=wp.float64), u: wp.float64):
     cell = int(u)
-    f = wp.frac(u)  # <- RG410
+    f = wp.frac(u)  # <- RG206
     return (wp.float64(1.0) - f) * table[cell] + f * table[cell + 1]
 
 
-@wp.kernel  # <- RG410
+@wp.kernel
 def interpolate(x: wp.array(dtype=wp.float64), table: wp.array(dtype=wp.float64), out: wp.array(dtype=wp.float64)):
     i = wp.tid()
     out[i] = lookup(table, wp.float64(4.0) * x[i])

@@ -16,6 +16,7 @@ from retrograde.trace.warp_api import context, wp
 Float = npt.NDArray[np.float64]
 
 _STEP = 1e-4
+_LONG_STEP = 2.0**-8
 _CLEAR = 1e-3
 _POINTS = np.array([[0.37, 0.21, 0.83], [0.62, 0.43, 0.29], [1.71, 0.59, 0.36], [0.13, 0.91, 0.47]])
 
@@ -93,20 +94,25 @@ def defined(text: str, name: str, title: str, scope: dict[str, Any]) -> Callable
 
 
 def differenced(name: str, kinds: Sequence[Any], key: str) -> Any:
-    """A built-in of real numbers as a function whose adjoint is made of its differences, in double precision."""
+    """A built-in of real numbers as a function whose adjoint is made of its differences, in double precision.
+
+    The steps are long: what lacks an adjoint in Warp is linear between its jumps, and rounding is all there is to lose.
+    """
     inputs = [f"x{k}" for k in range(len(kinds))]
     wide = [f"_wp.float64({x})" for x in inputs]
     steps: list[str] = []
     for k, x in enumerate(inputs):
-        ahead, behind = (", ".join([*wide[:k], f"{wide[k]} {s} h{k}", *wide[k + 1 :]]) for s in "+-")
+        ahead, behind = (", ".join([*wide[:k], side, *wide[k + 1 :]]) for side in (f"a{k}", f"b{k}"))
         steps.append(
-            f"    h{k} = _wp.float64({_STEP}) * (_wp.float64(1.0) + _wp.abs({wide[k]}))\n"
-            f"    d{k} = (_wp.{name}({ahead}) - _wp.{name}({behind})) / (_wp.float64(2.0) * h{k})\n"
-            f"    _wp.adjoint[{x}] += type(adj_ret)(d{k}) * adj_ret\n"
+            f"    h{k} = _wp.float64({_LONG_STEP}) * (_wp.float64(1.0) + _wp.abs({wide[k]}))\n"
+            f"    a{k} = {wide[k]} + h{k}\n"
+            f"    b{k} = {wide[k]} - h{k}\n"
+            f"    d{k} = (_wp.{name}({ahead}) - _wp.{name}({behind})) / (a{k} - b{k})\n"
+            f"    _wp.adjoint[{x}] += _kind(d{k}) * adj_ret\n"
         )
     arguments = ", ".join(inputs)
     kind = kinds[0]
-    body = "".join(steps).replace("type(adj_ret)", "_kind")
+    body = "".join(steps)
     forward = defined(
         f"def {key}({arguments}):\n    return _wp.{name}({arguments})\n", key, f"{key} {kind.__name__}", {"_kind": kind}
     )

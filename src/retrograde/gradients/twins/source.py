@@ -18,6 +18,9 @@ from typing import Any
 
 from retrograde.trace.warp_api import context, wp
 
+_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+"""Nodes of which Python has one each, for all trees: a number of their own would be that of another tree."""
+
 
 class Role(Enum):
     """What a piece of source is to Warp."""
@@ -288,7 +291,7 @@ def _tree(adjoint: Any, first: int) -> ast.FunctionDef:
     )
     definition.decorator_list = []
     definition.returns = None
-    for number, node in enumerate(ast.walk(definition)):
+    for number, node in enumerate(n for n in ast.walk(definition) if not isinstance(n, _SHARED)):
         node.number = number  # pyright: ignore[reportAttributeAccessIssue]
     return ast.increment_lineno(definition, first - 1)
 

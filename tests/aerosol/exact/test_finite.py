@@ -9,10 +9,12 @@ import pytest
 from scipy.linalg import expm
 
 from retrograde.aerosol.exact.finite import (
+    additive_counts,
     additive_number,
     constant_counts,
     constant_number,
     constant_square,
+    product_counts,
     product_number,
 )
 
@@ -40,6 +42,14 @@ def means_over_partitions(sizes: tuple[float, ...], rate, time: float, value) ->
 def test_constant_counts_are_those_of_the_master_equation(n):
     expected = means_over_partitions((1.0,) * n, lambda v, w: 1.0, 0.7, len) if n else 0.0
     assert constant_counts(n, 0.7) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_additive_and_product_counts_are_those_of_the_master_equation(n):
+    expected = means_over_partitions((2.0,) * n, lambda v, w: v + w, 0.15, len)
+    assert additive_counts(n, 2.0 * n, 0.15) == pytest.approx(expected, rel=1e-12)
+    expected = means_over_partitions((2.0,) * n, lambda v, w: v * w, 0.15, len)
+    assert product_counts(n, 0.6) == pytest.approx(expected, rel=1e-12)
 
 
 def poisson_mean(intensity, volumes, rate, time, value, largest=5):

@@ -17,7 +17,7 @@ from retrograde.aerosol.exact import (
     mixing_state_index,
     product_kmers,
 )
-from retrograde.aerosol.exact.finite import constant_counts
+from retrograde.aerosol.exact.finite import additive_counts, constant_counts, product_counts
 from retrograde.aerosol.particles import ParticleSimulation, ParticleState, PoissonStart, Record
 from retrograde.aerosol.physics import (
     AdditiveKernel,
@@ -58,15 +58,35 @@ def advance_in_calls(kernel: CoagulationKernel, state: ParticleState, time: floa
     return state
 
 
-@pytest.mark.parametrize(
-    ("tau", "particles", "boxes", "calls"),
-    [(0.5, 100, 6000, 1), (0.5, 100, 6000, 100), (2.0, 100, 16000, 1), (10.0, 100, 50000, 1)],
-)
-def test_finite_process_has_its_own_mean_at_any_step(tau, particles, boxes, calls):
-    """The master equation of 100 particles, which lies up to 2 % above Smoluchowski's."""
-    final = advance_in_calls(CONSTANT, equal_particles(boxes, particles), tau, calls)
-    expected = float(constant_counts(particles, tau / particles))
-    assert_mean(final.counts().astype(float), expected, power=2e-3)
+def constant_mean(n: int, tau: float) -> float:
+    return float(constant_counts(n, tau / n))
+
+
+def additive_mean(n: int, eta: float) -> float:
+    return float(additive_counts(n, n, eta / n))
+
+
+def product_mean(n: int, progress: float) -> float:
+    return product_counts(n, progress / n)
+
+
+FINITE = [
+    (CONSTANT, constant_mean, 0.5, 6000, 1),
+    (CONSTANT, constant_mean, 0.5, 6000, 100),
+    (CONSTANT, constant_mean, 2.0, 16_000, 1),
+    (CONSTANT, constant_mean, 10.0, 50_000, 1),
+    (ADDITIVE, additive_mean, 1.0, 40_000, 1),
+    (ADDITIVE, additive_mean, 0.25, 8000, 100),
+    (PRODUCT, product_mean, 0.5, 11_000, 1),
+    (PRODUCT, product_mean, 0.25, 5000, 100),
+]
+
+
+@pytest.mark.parametrize(("kernel", "exact", "time", "boxes", "calls"), FINITE)
+def test_finite_process_has_its_own_mean_at_any_step(kernel, exact, time, boxes, calls):
+    """The exact means of 100 particles, which lie up to 2 % above Smoluchowski's, in one call and in a hundred."""
+    final = advance_in_calls(kernel, equal_particles(boxes, 100), time, calls)
+    assert_mean(final.counts().astype(float), exact(100, time), power=2e-3)
 
 
 SOLUTIONS: list[tuple[CoagulationKernel, ExponentialStart, float]] = [
@@ -76,14 +96,12 @@ SOLUTIONS: list[tuple[CoagulationKernel, ExponentialStart, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("calls", "power"), [(1, 2e-3), (100, 1e-2)])
 @pytest.mark.parametrize(("kernel", "solution", "time"), SOLUTIONS, ids=["constant", "additive", "product"])
-def test_exact_solutions_at_many_particles(kernel, solution, time, calls, power):
-    """Number, its spectrum and the spectrum of mass at 1e4 particles a box, in one call and in a hundred."""
-    boxes = 400 if calls == 1 else 20
-    start = exponential(boxes, 10_000)
-    final = advance_in_calls(kernel, start, time, calls)
-    assert_mean(final.total_number(), solution.total_number(time), power)
+def test_exact_solutions_at_many_particles(kernel, solution, time):
+    """Number, its spectrum and the spectrum of mass at 1e4 particles a box."""
+    start = exponential(400, 10_000)
+    final = advance(kernel, start, [0.0, time])
+    assert_mean(final.total_number(), solution.total_number(time), power=2e-3)
     np.testing.assert_allclose(final.moment(1.0), start.moment(1.0), rtol=1e-12)
     grid = SizeGrid.from_ratio(V0 / 512, 4.0, 8)
     assert_spectrum(final.bin_numbers(grid), solution.bin_numbers(grid.edges, time))

@@ -6,10 +6,12 @@ from retrograde.aerosol.exact.constant import ConstantGrowthSolution, ConstantSo
 from retrograde.aerosol.exact.diluted import DilutedMoments, DilutedSolution, slowed_time
 from retrograde.aerosol.exact.finite import (
     PoissonMeans,
+    additive_counts,
     additive_number,
     constant_counts,
     constant_number,
     constant_square,
+    product_counts,
     product_number,
 )
 from retrograde.aerosol.exact.mixing import mixing_state_index
@@ -40,6 +42,7 @@ __all__ = [
     "PoissonMeans",
     "ProductMoments",
     "ProductSolution",
+    "additive_counts",
     "additive_kmers",
     "additive_number",
     "constant_counts",
@@ -47,6 +50,7 @@ __all__ = [
     "constant_number",
     "constant_square",
     "mixing_state_index",
+    "product_counts",
     "product_kmers",
     "product_number",
     "slowed_time",

@@ -34,6 +34,35 @@ def constant_counts(particles: Any, progress: float) -> Floats:
     return np.array([_lineages(int(n), progress) for n in counts.reshape(-1)]).reshape(counts.shape)
 
 
+def additive_counts(particles: Any, volume: Any, progress: float) -> Floats:
+    """Mean number of particles left under the additive kernel b (v + w) [1].
+
+    All pairs together merge at b M (n - 1) / V, M the volume of all particles, which is kept; so
+    E[n(t)] = 1 + (n - 1) exp(-b M t / V).
+
+    Args:
+        particles: Particles n at the start, one at least [1].
+        volume: Volume M of all particles of a box [m^3], broadcast against them.
+        progress: b t / V [m^-3].
+    """
+    check_not_negative("progress", progress, "1")
+    counts = np.asarray(particles, dtype=np.float64)
+    return 1.0 + (counts - 1.0) * np.exp(-progress * np.asarray(volume, dtype=np.float64))
+
+
+def product_counts(particles: int, pair_progress: float) -> float:
+    """Mean number of particles left of equal ones under the product kernel [1].
+
+    The mean number of components of a random graph; see `product_number`.
+
+    Args:
+        particles: Particles at the start [1].
+        pair_progress: s = b v^2 t / V [1].
+    """
+    check_positive("pair_progress", pair_progress, "1")
+    return float(_components(int(particles), pair_progress)[int(particles)])
+
+
 def _lineages(n: int, progress: float) -> float:
     i = np.arange(1.0, n + 1.0)
     logs = 2.0 * gammaln(n + 1.0) - gammaln(n - i + 1.0) - gammaln(n + i)

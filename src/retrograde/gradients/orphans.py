@@ -49,16 +49,28 @@ def find_orphans(recording: Recording, owners: Sequence[ArrayRef]) -> tuple[Orph
     passes = [o for o in recording.operations if o.kind is Kind.BACKWARD]
     for backward, following in zip(passes, [*passes[1:], None], strict=True):
         stop = len(recording.operations) if following is None else following.index
-        for step in recording.operations[backward.index + 1 : stop]:
+        for step in _candidates(recording, backward.index + 1, stop):
             found += _of_step(recording, owners, backward, step)
     return tuple(found)
+
+
+def _candidates(recording: Recording, begin: int, stop: int) -> Iterator[Operation]:
+    """Operations that may be steps: launches that read a gradient, and host writes onto arrays once one was read."""
+    read = False
+    for operation in recording.operations[begin:stop]:
+        if operation.tape is not None:
+            continue
+        if operation.kind is Kind.HOST_READ:
+            read = read or bool(operation.gradients)
+        elif (operation.kind is Kind.LAUNCH and operation.gradients) or (
+            operation.kind is Kind.HOST_WRITE and read and recording.undo.get(operation.index)
+        ):
+            yield operation
 
 
 def _of_step(
     recording: Recording, owners: Sequence[ArrayRef], backward: Operation, step: Operation
 ) -> Iterator[Orphan]:
-    if step.tape is not None or step.kind not in (Kind.LAUNCH, Kind.HOST_WRITE):
-        return
     for access in step.accesses:
         stepped = access.ref
         if not access.usage.writes or not _is_unused(recording, backward, step, stepped):

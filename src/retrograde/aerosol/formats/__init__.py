@@ -11,6 +11,7 @@ from retrograde.aerosol.formats.particula import (
     sectional_from_particula,
     sectional_to_particula,
 )
+from retrograde.aerosol.formats.particula_particles import particles_from_particula, particles_to_particula
 from retrograde.aerosol.formats.partmc import PartMCState, read_partmc, write_partmc
 from retrograde.aerosol.formats.reading import read
 from retrograde.aerosol.formats.units import SpectrumKind
@@ -27,6 +28,8 @@ __all__ = [
     "from_instrument",
     "from_pandas",
     "from_xarray",
+    "particles_from_particula",
+    "particles_to_particula",
     "read",
     "read_partmc",
     "sectional_from_particula",

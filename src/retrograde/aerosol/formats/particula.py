@@ -122,8 +122,8 @@ def environment_to_particula(
     )
 
 
-def _volumes_and_numbers(data: ParticleFields) -> tuple[Floats, Floats]:
-    """Particle volumes [m^3] and number concentrations [m^-3], both of shape [boxes, particles]."""
+def check_fields(data: ParticleFields) -> None:
+    """Raise a ValueError unless the attributes have shapes and values as `ParticleFields` describes."""
     masses = np.asarray(data.masses, dtype=np.float64)
     concentration = np.asarray(data.concentration, dtype=np.float64)
     density = np.asarray(data.density, dtype=np.float64)
@@ -142,6 +142,13 @@ def _volumes_and_numbers(data: ParticleFields) -> tuple[Floats, Floats]:
             raise ValueError(f"{name} [{unit}]: expected finite positive values")
     check_concentrations("masses", masses, "[kg]")
     check_concentrations("concentration", concentration, "[1]")
+
+
+def _volumes_and_numbers(data: ParticleFields) -> tuple[Floats, Floats]:
+    """Particle volumes [m^3] and number concentrations [m^-3], both of shape [boxes, particles]."""
+    check_fields(data)
+    masses, density = np.asarray(data.masses, dtype=np.float64), np.asarray(data.density, dtype=np.float64)
+    concentration, volume = np.asarray(data.concentration, dtype=np.float64), np.asarray(data.volume, dtype=np.float64)
     return (masses / density).sum(axis=2), concentration / volume[:, None]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import poisson
 
 from retrograde.aerosol._checks import check_not_negative, check_positive
 
@@ -63,6 +62,11 @@ def product_counts(particles: int, pair_progress: float) -> float:
     return float(_components(int(particles), pair_progress)[int(particles)])
 
 
+def _poisson(n: NDArray[np.int64], mean: float) -> Floats:
+    """Probabilities of the counts n."""
+    return np.exp(n * np.log(mean) - mean - np.asarray(gammaln(n + 1.0), dtype=np.float64))
+
+
 def _lineages(n: int, progress: float) -> float:
     i = np.arange(1.0, n + 1.0)
     logs = 2.0 * gammaln(n + 1.0) - gammaln(n - i + 1.0) - gammaln(n + i)
@@ -99,7 +103,7 @@ def constant_number(intensity: Any, progress: float) -> PoissonMeans:
     rates = np.asarray(intensity, dtype=np.float64)
     total = float(rates.sum())
     n = np.arange(int(total + 12.0 * np.sqrt(total) + 30.0))
-    weights = poisson.pmf(n, total)
+    weights = _poisson(n, total)
     means = constant_counts(np.arange(len(n) + 1), progress)
     slope = float(weights @ np.diff(means))
     return PoissonMeans(float(weights @ means[:-1]), np.full_like(rates, slope), np.zeros_like(rates))
@@ -160,7 +164,7 @@ def product_number(intensity: float, pair_progress: float) -> PoissonMeans:
     n = np.arange(int(intensity + 12.0 * np.sqrt(intensity) + 30.0))
     means = _components(len(n), pair_progress)
     slopes = _components_by_progress(len(n), pair_progress)
-    weights = poisson.pmf(n, intensity)
+    weights = _poisson(n, intensity)
     return PoissonMeans(
         float(weights @ means[:-1]),
         np.array([weights @ np.diff(means)]),

@@ -239,3 +239,9 @@ def warm_started_segments(u: np.ndarray) -> float:
             p = 0.25 * (np.roll(p, -1) + np.roll(p, 1)) + 0.3 * u**2
         u = u + 0.2 * np.sin(np.roll(p, -1) - p) - 0.1 * u * p
     return float(((u - 0.4) ** 2).sum())
+
+
+def sparse_product(x: np.ndarray) -> float:
+    matrix = np.zeros((5, 5))
+    matrix[[0, 0, 1, 2, 2, 3, 4, 4], [0, 3, 1, 0, 4, 2, 3, 1]] = [0.7, -0.4, 1.1, 0.3, 0.9, -0.6, 0.5, 0.8]
+    return float(((matrix @ (np.sin(x) + 0.5 * x) - 0.3) ** 2).sum())

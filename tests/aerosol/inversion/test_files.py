@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,16 @@ def test_the_audited_problem_is_the_one_that_was_solved(tmp_path: Path, recovery
         predicted, valid = Evaluation(made, 1).predict(recovery.minimum.x[None])
         assert valid.all()
         np.testing.assert_allclose(predicted[0], recovery.minimum.predicted, rtol=1e-12)
+
+
+def test_missing_channels_are_left_out_and_drawn_white(tmp_path: Path) -> None:
+    """Sizes that no scan gives, and one value that is missing, are no reason to fail."""
+    known = twin(scans=3)
+    number = known.observations.number.copy()
+    number[:, :3] = np.nan
+    number[2, 20] = np.nan
+    broken = replace(known, observations=replace(known.observations, number=number))
+    result = recover(broken.case([2], [0, 1], knots_per_decade=10.0), held_out=0)
+    assert result.case.channels(result.case.seen).count == known.observations.bins - 4
+    assert abs(result.held_out.recovered.number_error) < 0.02
+    write_page(result, [tmp_path / "recovery.png"])

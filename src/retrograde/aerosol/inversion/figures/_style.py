@@ -56,7 +56,8 @@ def by_scan(recovery: Recovery) -> tuple[NDArray[np.intp], Floats, Floats, Float
     """
     channels, observations = recovery.forecast.channels, recovery.case.observations
     scans, row = np.unique(channels.scans, return_inverse=True)
-    bins, column = np.unique(channels.bins, return_inverse=True)
+    bins = recovery.case.bins
+    column = np.searchsorted(bins, channels.bins)
     tables: list[Floats] = []
     for values in (channels.number, recovery.forecast.predicted):
         table = np.full((scans.size, bins.size), np.nan)

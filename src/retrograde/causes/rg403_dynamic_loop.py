@@ -15,8 +15,8 @@ CAUSE = Cause(
     finds=(
         "Loops that Warp does not unroll (a bound known at run time, `while`, more turns than `max_unroll`) and that "
         "change a variable from before them, in kernels whose launch fails its own derivative test. Proven by a twin "
-        "with the loop unrolled to the turns that it took: it must compute the same and pass the test, and the loop "
-        "put back must change the gradient."
+        "with the loop unrolled to the turns that it took, or with what it carries stored turn by turn: it must "
+        "compute the same and pass the test, and the loop put back must change the gradient."
     ),
     why=(
         "In the backward pass Warp repeats the arithmetic of a kernel, but not that of such loops. What a loop carries "
@@ -44,7 +44,10 @@ def grow(rate: wp.array(dtype=float), out: wp.array(dtype=float)):
         w = w * (1.0 + rate[k])
     out[0] = w
 """,
-    known_problems="Loops of more than 64 turns are not unrolled for the proof; the launch is then reported as RG410.",
+    known_problems=(
+        "Loops of more than 40 turns are proven by storing what they carry instead; where such a loop is left early, "
+        "or run several times by one thread, the launch is reported as RG410."
+    ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#dynamic-loops",),
 )
 

@@ -147,6 +147,9 @@ def run_adjoint(
         for i, (a, label) in enumerate(zip(call.arguments, labels, strict=True))
     ]
     adjoints = [_adjoint(a, shadow, hidden) for a in call.arguments]
+    for value in extra:
+        if isinstance(value, wp.array) and value.grad is not None:
+            value.grad.zero_()
     with _as_loud_as(kernel):
         wp.launch(
             with_backward(call) if kernel is None else kernel,

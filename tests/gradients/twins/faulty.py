@@ -13,6 +13,22 @@ def grown(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
 
 
 @wp.func
+def long_way(a: wp.float64, n: int):
+    p = wp.float64(1.0)
+    v = wp.vec2d(a, wp.float64(1.0))
+    for _k in range(2, 100 * n, 3):  # <- RG403
+        p = p * (wp.float64(1.0) + wp.float64(0.002) * wp.sin(v[0]))
+        v = wp.vec2d(v[0] + wp.float64(0.01) * v[1] * p, v[1] - wp.float64(0.01) * v[0])
+    return wp.sqrt(p) * v[0]
+
+
+@wp.kernel
+def long_loop(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    y[i] = long_way(x[i], n) + x[i]
+
+
+@wp.func
 def nested(a: wp.float64, rows: int, columns: int):
     total = wp.float64(1.0)
     for r in range(rows):  # <- RG403

@@ -44,6 +44,7 @@ def _marks(kernel: Any) -> set[tuple[int, str]]:
 
 CURED = [
     faulty.grown,
+    faulty.long_loop,
     faulty.twice_looped,
     faulty.two_faults,
     faulty.stored_then_multiplied,

@@ -11,8 +11,9 @@ from retrograde.gradients.twins.parameters import NOTES, ROWS
 from retrograde.gradients.twins.rewrite import Edit, Rewrite, make_twin, statements
 from retrograde.gradients.twins.situation import Situation
 from retrograde.gradients.twins.source import FunctionSource, number_of
+from retrograde.gradients.twins.stored import store_loop
 
-_MOST_TURNS = 64
+_MOST_TURNS = 40
 _MANY = 1.0e9
 
 Loop = ast.For | ast.While
@@ -33,9 +34,40 @@ class _Counted:
 
 
 def find_loops(situation: Situation) -> list[Rewrite]:
-    """One rewrite for each loop that ran: unrolled to the most turns that it took."""
+    """One rewrite for each loop that ran: unrolled to the most turns that it took, or with its states stored."""
     candidates = [(p, n) for p in situation.source.all() for n in _dynamic(p, _unrolled_by_warp(situation))]
-    return [_unrolling(c) for c in _count(situation, candidates) if 0 < c.most <= _MOST_TURNS]
+    found: list[Rewrite] = []
+    columns = 0
+    for counted in _count(situation, candidates):
+        if 0 < counted.most <= _MOST_TURNS:
+            found.append(_unrolling(counted))
+        elif counted.most and isinstance(counted.loop, ast.For) and _runs_once(situation, counted):
+            carried = sorted(_carried(counted.piece, counted.loop))
+            stored = store_loop(situation, counted.piece, counted.loop, carried, counted.most, columns)
+            if stored is not None:
+                found.append(stored)
+                columns = stored.columns
+    return found
+
+
+def _runs_once(situation: Situation, counted: _Counted) -> bool:
+    """Whether each thread runs a loop at most once: not within another loop, nor in a function called again."""
+    if _jumps(counted.loop.body):
+        return False
+    piece, node = counted.piece, counted.loop
+    while _is_alone(piece, node):
+        if piece is situation.source.kernel:
+            return True
+        calls = [(p, r.node) for p in situation.source.all() for r in p.references if r.function is piece.function]
+        if len(calls) != 1:
+            return False
+        piece, node = calls[0]
+    return False
+
+
+def _is_alone(piece: FunctionSource, node: ast.AST) -> bool:
+    loops = [n for n in ast.walk(piece.tree) if isinstance(n, ast.For | ast.While) and n is not node]
+    return not any(inner is node for loop in loops for inner in ast.walk(loop))
 
 
 def _unrolled_by_warp(situation: Situation) -> int:

@@ -22,6 +22,8 @@ THREAD = "_thread"
 """The number of the thread, counted through all dimensions of the launch."""
 KEPT = "_kept"
 """An array that the twin keeps numbers in: `_kept[thread, place]`, double precision."""
+STATES = "_states"
+"""An array with a gradient that the twin stores what loops carry in: `_states[thread, column]`, double precision."""
 EXTENT = "_extent"
 """The number of threads in each dimension of the launch; for the kernel only."""
 ROWS, COLUMNS, PLACES = 256, 16, 16
@@ -32,18 +34,22 @@ class Parameters:
     """What a twin is handed beside the original's arguments.
 
     Attributes:
-        names: Of `NOTES`, `KEPT`, `THREAD` and `EXTENT`.
+        names: Of `NOTES`, `KEPT`, `STATES`, `THREAD` and `EXTENT`.
         dimensions: Number of dimensions of the launch.
+        columns: Columns of the array of states.
     """
 
     names: frozenset[str] = frozenset()
     dimensions: int = 1
+    columns: int = 1
 
     @property
     def types(self) -> dict[str, Any]:
         """Types of the functions' further arguments, in order."""
         array = wp.array(dtype=wp.float64, ndim=2)
-        return {n: t for n, t in ((NOTES, array), (KEPT, array), (THREAD, wp.int32)) if n in self.names}
+        return {
+            n: t for n, t in ((NOTES, array), (KEPT, array), (STATES, array), (THREAD, wp.int32)) if n in self.names
+        }
 
     @property
     def kernel_types(self) -> dict[str, Any]:
@@ -56,11 +62,13 @@ class Parameters:
     def values(self, call: LaunchCall) -> list[Any]:
         """Fresh values of the kernel's further arguments for one launch."""
         extent = extent_of(call)
-        shapes = {NOTES: (ROWS, COLUMNS), KEPT: (int(np.prod(extent)), PLACES)}
+        threads = int(np.prod(extent))
+        shapes = {NOTES: (ROWS, COLUMNS), KEPT: (threads, PLACES), STATES: (threads, self.columns)}
         values: list[Any] = []
         for name, kind in self.kernel_types.items():
             if name in shapes:
-                values.append(wp.zeros(shapes[name], dtype=wp.float64, device=call.device))
+                array = wp.zeros(shapes[name], dtype=wp.float64, device=call.device, requires_grad=name == STATES)
+                values.append(array)
             else:
                 values.append(kind(*[*extent, 1, 1, 1, 1][:4]))
         return values
@@ -166,4 +174,4 @@ def _thread_number(dimensions: int) -> list[ast.stmt]:
     return ast.parse(f"{', '.join(names)} = _wp.tid()\n{THREAD} = {number}").body
 
 
-__all__ = ["COLUMNS", "EXTENT", "KEPT", "NOTES", "PLACES", "ROWS", "THREAD", "Parameters", "add_parameters"]
+__all__ = ["COLUMNS", "EXTENT", "KEPT", "NOTES", "PLACES", "ROWS", "STATES", "THREAD", "Parameters", "add_parameters"]

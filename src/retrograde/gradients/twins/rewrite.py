@@ -32,6 +32,7 @@ class Rewrite:
         parameters: Arguments that it needs from the launch, of those that `Parameters` offers.
         drops: A custom adjoint or replay that is left out.
         options: Options of the module.
+        columns: The array of states must have at least so many columns.
         patch: Whether the edited source is what the user should write.
         evidence: Numbers for the report.
     """
@@ -46,6 +47,7 @@ class Rewrite:
     parameters: frozenset[str] = frozenset()
     drops: FunctionSource | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    columns: int = 1
     patch: bool = True
     evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -81,7 +83,8 @@ def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int
         TwinError: It cannot be made.
     """
     trees = {s: edited(s, rewrites) for s in {r.source for r in rewrites}}
-    parameters = Parameters(frozenset(name for r in rewrites for name in r.parameters), dimensions)
+    names = frozenset(name for r in rewrites for name in r.parameters)
+    parameters = Parameters(names, dimensions, max((r.columns for r in rewrites), default=1))
     needing = {r.source for r in rewrites if r.parameters}
     types = add_parameters(source, trees, needing, parameters)
     scope = {"_wp": wp, **{k: v for r in rewrites for k, v in r.scope.items()}}

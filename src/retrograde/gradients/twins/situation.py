@@ -49,5 +49,10 @@ class Situation:
         """Number of dimensions of the launch."""
         return len(extent_of(self.call))
 
+    @property
+    def threads(self) -> int:
+        """Number of threads of the launch."""
+        return int(np.prod(extent_of(self.call)))
+
 
 Find = Callable[[Situation], "list[Rewrite]"]

@@ -28,6 +28,8 @@ from retrograde.gradients.reference import (
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import Direction, How
 from retrograde.gradients.slopes import admits, along
+from retrograde.gradients.twins.compile import TwinError
+from retrograde.gradients.wide import WideReplay
 from retrograde.trace.operations import Kind, Recording
 
 Float = npt.NDArray[np.float64]
@@ -36,6 +38,8 @@ _ANCHOR = 0.1
 _ENOUGH = 2
 _ARRAYS_IN_STRUCTS = "arrays inside arrays of structs"
 _CLEAR = 20.0
+_SINGLE = 1e-10
+_AS_WELL = 1e-2
 _OF_LINKS = 1e-3
 _FINE = 1e-3
 _SAMPLE = 3
@@ -118,6 +122,9 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         case = _connected(case, means)
     directions = _measure_all(case, chosen.source, means)
     case = _confirmed(replace(case, directions=directions), chosen.source, means)
+    why_not = ""
+    if _is_blurred(case):
+        case, why_not = _in_double(case, chosen, means)
     if case.links is not None and not _nearly_holds(case):
         case = _connected_again(case, means)
     if not _nearly_holds(case):
@@ -125,8 +132,57 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
     opinion, reason = _opinion(case, chosen.repeatable)
+    caveat = chosen.caveat
+    if why_not:
+        caveat = f"rounding hides the slopes, and they cannot be measured in double precision: {why_not}"
     holds = _ideal_holds(case)
-    return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, chosen.caveat)
+    return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, caveat)
+
+
+def _is_blurred(case: Case) -> bool:
+    """Whether every slope that was measured in single precision is hidden by rounding."""
+    scalar = case.life.ref.scalar
+    if scalar is None or np.finfo(scalar).eps < _SINGLE or not case.directions:
+        return False
+    if any(admits(d, d.consumed) is False for d in case.directions):
+        return False
+    known = [d for d in case.directions if admits(d, d.consumed) is True]
+    return not any(_is_sharp(d) for d in known) and not (known and _small_everywhere(case, known))
+
+
+def _in_double(case: Case, chosen: _Choice, means: Means) -> tuple[Case, str]:
+    """The case with its slopes measured in double precision, or why that cannot be."""
+    life, scalar = case.life, case.life.ref.scalar
+    assert scalar is not None
+    if chosen.unobserved or not case.window.replayable or case.links is not None or life.numbers:
+        return case, "what passes outside the recorded operations cannot be translated"
+    means.say(f"measuring {life.name}, iteration {life.iteration}, in double precision")
+    try:
+        wide = WideReplay(case.window, case.objective.seeds)
+        base = wide.value(life.ref, life.first.index, case.contents)
+    except TwinError as error:
+        return case, str(error)
+    own = next((d.value for d in case.directions if d.value is not None), None)
+    if own is None or not abs(base - own) <= _AS_WELL * max(abs(own), abs(base)):
+        return case, f"translated, the objective is {base:.9g} and not {own}"
+    source = Source(How.FLOAT64, lambda contents: [wide.value(life.ref, life.first.index, c) for c in contents])
+    rungs = (life.consumed, life.taped, case.ideal)
+    directions = [
+        measure(Probe(d.label, d.vector), case.contents, source, rungs, scalar, working=np.float64)
+        for d in case.directions
+    ]
+    # A gradient summed up in single precision cannot be held to more where its terms cancel.
+    slack = float(np.sqrt(np.finfo(scalar).eps))
+    blunt = [replace(d, error=d.error + slack * _terms(case, d)) for d in directions]
+    return replace(case, directions=tuple(blunt)), ""
+
+
+def _terms(case: Case, direction: Direction) -> float:
+    """Sum of the sizes of the terms of a slope, of which the slope itself may be a small difference."""
+    consumed = case.life.consumed
+    assert consumed is not None
+    terms = np.abs(consumed * direction.vector)
+    return float(np.sum(terms[np.isfinite(terms)]))
 
 
 def _equals_ideal(case: Case) -> bool:
@@ -324,8 +380,7 @@ def _opinion(case: Case, repeatable: bool) -> tuple[Opinion, str]:
     if not known:
         why = "" if repeatable else " Two runs at one point differ."
         return Opinion.UNDECIDED, f"The objective's slope could not be measured.{why}"
-    sharp = [d for d in known if _is_sharp(d)]
-    if sharp or _small_everywhere(case, known) or np.array_equal(consumed, case.ideal):
+    if any(_is_sharp(d) for d in known) or _small_everywhere(case, known) or np.array_equal(consumed, case.ideal):
         return Opinion.RIGHT, f"The gradient used agrees with {len(known)} measured slopes."
     return Opinion.UNDECIDED, "Rounding noise hides the objective's slope: its error bar is wider than the slope."
 

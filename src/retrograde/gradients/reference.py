@@ -218,6 +218,7 @@ def measure(
     cache: dict[float, float] | None = None,
     thorough: bool = False,
     wanted: float = _FINE,
+    working: type[np.floating] | None = None,
 ) -> Direction:
     """The derivative along one direction, beside what each rung says it should be.
 
@@ -230,6 +231,7 @@ def measure(
         cache: Keeps the value at the contents themselves from one direction to the next.
         thorough: Whether to try as many steps as are needed even where a value takes long.
         wanted: Relative error that is good enough.
+        working: The floating type in which the objective is computed, where it is another one.
     """
 
     def function(steps: Sequence[float]) -> list[float]:
@@ -240,8 +242,8 @@ def measure(
             known[0.0] = found[0.0]
         return [found.get(h, known.get(h, float("nan"))) for h in steps]
 
-    floor = _argument_rounding(contents, probe.vector, rungs, scalar)
-    steps = steps_for(scalar)
+    floor = _argument_rounding(contents, probe.vector, rungs, working or scalar)
+    steps = steps_for(working or scalar)
     hasty = source.is_slow and not thorough
     if hasty:
         steps = sparing(steps)

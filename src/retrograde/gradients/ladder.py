@@ -76,7 +76,7 @@ class Case:
 
     def swept(self, policy: Policy, used_seeds: bool) -> Float:
         """One gradient, computed anew."""
-        if any(label.startswith(RISKY) for label in policy.faults):
+        if self.life.ref.device == "cpu" and any(label.startswith(RISKY) for label in policy.faults):
             found = apart(lambda: self._sweep(policy, used_seeds))
             return np.full(self.life.ref.full_shape, np.nan) if found is None else found
         return self._sweep(policy, used_seeds)

@@ -266,8 +266,6 @@ def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, .
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
         found = measure(probe, case.contents, source, rungs, scalar, cache)
         longest = max(longest, time.monotonic() - started)
-        if source.is_slow and not _is_sharp(found) and means.remaining > 2.0 * longest:
-            found = measure(probe, case.contents, source, rungs, scalar, cache, thorough=True)
         directions.append(found)
         enough = source.how is How.RE_EXECUTION and other is None and len(directions) >= _ENOUGH
         if enough and _is_clear(directions):

@@ -21,7 +21,8 @@ from retrograde.gradients.memory import Memory
 from retrograde.gradients.twins.compile import quietly
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
-from retrograde.trace.extents import Bytes
+from retrograde.trace.extents import Bytes, read_bytes
+from retrograde.trace.objects import ObjectRef, built_on
 from retrograde.trace.operations import LaunchCall
 from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import types, wp
@@ -55,6 +56,7 @@ class _Holders:
         self.blind = blind
         self.kept = kept
         self._copies: list[tuple[ArrayRef, Memory, Memory]] = []
+        self._built: list[Any] = []
 
     def pointer(self, ref: ArrayRef, contents: Callable[[ArrayRef], Memory]) -> int:
         """Where to find an array in place of its own memory; `contents` says which copy an array's contents are in."""
@@ -70,6 +72,25 @@ class _Holders:
         own.write(ref.extent, data)
         self._copies.append((ref, own, memory))
         return own.pointer(ref.device, ref.pointer)
+
+    def object(self, argument: ObjectRef, contents: Callable[[str, ArrayRef], Memory]) -> int:
+        """The number of an object on other memory: its own where its arrays hold there what they hold now."""
+        there = {name: contents(name, ref) for name, ref in argument.arrays.items()}
+        pairs = [(there[name].read(ref.extent), read_bytes(ref.extent)) for name, ref in argument.arrays.items()]
+        if all(np.array_equal(a, b) for a, b in pairs):
+            return argument.identity
+        arrays = {
+            name: wp.array(
+                ptr=there[name].pointer(ref.device, ref.pointer),
+                shape=ref.shape,
+                dtype=ref.array.dtype,
+                device=ref.device,
+            )
+            for name, ref in argument.arrays.items()
+        }
+        built = built_on(argument.item, arrays)
+        self._built.append(built)
+        return int(built.id)
 
     def flags(self, ref: ArrayRef) -> int:
         """Warp's flags for an array."""
@@ -185,6 +206,8 @@ def _forward(argument: Argument, contents: Contents, position: int, label: str, 
             member.grad = _shadow_pointer(ref, holders.shadow, holders.blind, in_struct=True)
             member.flags = holders.flags(ref)
         return _Packed(structure)
+    if isinstance(argument, ObjectRef):
+        return holders.object(argument, lambda name, ref: contents(position, (label, name), ref))
     return argument
 
 

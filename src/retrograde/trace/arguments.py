@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from retrograde.trace.arrays import ArrayRef, Held, describe
+from retrograde.trace.objects import ObjectRef
 from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import wp
 
@@ -36,7 +37,7 @@ class StructRef:
         return self.layout.from_buffer_copy(self.memory)
 
 
-Argument = ArrayRef | StructRef | object
+Argument = ArrayRef | StructRef | ObjectRef | object
 
 
 def freeze(value: Any) -> Argument:
@@ -132,3 +133,6 @@ def arrays_of(arguments: Sequence[Argument], labels: Sequence[str]) -> Iterator[
                 yield position, (label, *path), ref
                 for held in ref.held:
                     yield position, (label, *path, *held.path), held.ref
+        elif isinstance(argument, ObjectRef):
+            for name, ref in argument.arrays.items():
+                yield position, (label, name), ref

@@ -8,6 +8,7 @@ one and are not told.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import random
 import threading
@@ -23,6 +24,7 @@ from retrograde.trace.arguments import freeze
 from retrograde.trace.arrays import describe
 from retrograde.trace.callsite import is_ours
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
+from retrograde.trace.objects import BUILDERS, read_by
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.routines import ROUTINES, arrays_by_role
 from retrograde.trace.tapes import TapeState
@@ -77,6 +79,9 @@ class Observer:
             self._patch_function(function, self._creation)
         for routine in ROUTINES:
             self._patch_function(routine, self._routine, (utils, wp.utils))
+        for name, methods in BUILDERS.items():
+            for method in methods:
+                self._patch(getattr(types, name), method, self._build)
         for cls in (types.array, types.indexedarray):
             if "numpy" in vars(cls):
                 self._patch(cls, "numpy", self._host_read)
@@ -427,6 +432,28 @@ class Observer:
             return self._observe(begin, run, lambda pending: self.recorder.commit_routine(pending, made[0]))
 
         return routine
+
+    def _build(self, original: Call) -> Call:
+        """Building what kernels search reads the arrays that it is built on."""
+
+        def build(item: Any, *args: Any, **kwargs: Any) -> Any:
+            def run() -> Any:
+                result = original(item, *args, **kwargs)
+                self._tell(self.recorder.objects.add, item)
+                return result
+
+            refs = None if self._depth else self._tell(self._read_by, original, item, args, kwargs)
+            if not refs:
+                return run()
+            begin = partial(self.recorder.routine, refs, ())
+            return self._observe(begin, run, lambda pending: self.recorder.commit_routine(pending, None))
+
+        return build
+
+    @staticmethod
+    def _read_by(original: Call, item: Any, args: Any, kwargs: Any) -> list[Any]:
+        given = inspect.signature(original).bind(item, *args, **kwargs).arguments
+        return read_by(item, original.__name__, given)
 
     def _creation(self, original: Call) -> Call:
         def create(*args: Any, **kwargs: Any) -> Any:

@@ -23,6 +23,7 @@ from retrograde.trace.crossings import Crossings
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.numbers import numbers_of, values_of, with_values
+from retrograde.trace.objects import ObjectRef, Objects
 from retrograde.trace.operations import (
     Access,
     BackwardCall,
@@ -38,7 +39,7 @@ from retrograde.trace.plan import Outcome, Plan, read_values
 from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
 from retrograde.trace.threads import RecordedThread
-from retrograde.trace.usage import KernelUsage, Usage, kernel_usage
+from retrograde.trace.usage import KernelUsage, Path, Usage, kernel_usage
 from retrograde.trace.warp_api import wp
 from retrograde.trace.watches import Watches, is_used_later, locate_write
 
@@ -108,6 +109,7 @@ class Recorder:
         self._site: CallSite | None = None
         self._arrays: dict[tuple[object, ...], Any] = {}
         self._crossings = Crossings()
+        self.objects = Objects()
         self.replaced: dict[int, Any] = {}
 
     @staticmethod
@@ -210,10 +212,11 @@ class Recorder:
         usage = self._usages.get(kernel)
         if usage is None:
             usage = self._usages[kernel] = kernel_usage(kernel)
-        frozen = tuple(with_owners(freeze(a), self._owner) for a in arguments)
+        given = self.objects.resolved(arguments, kernel)
+        frozen = tuple(with_owners(freeze(a), self._owner) for a in given)
         labels = [a.label for a in kernel.adj.args]
         accesses = tuple(
-            Access(ref, LOAD if path[-1].startswith("indices") else usage.of(path), position, path)
+            Access(ref, LOAD if _only_read(frozen[position], path) else usage.of(path), position, path)
             for position, path, ref in arrays_of(frozen, labels)
         )
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
@@ -600,6 +603,11 @@ def _value(loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> float | None:
     if not seeds:
         return None
     return sum(float(np.vdot(s.values(), read_values(s.ref))) for s in seeds)
+
+
+def _only_read(argument: object, path: Path) -> bool:
+    """Whether an array is one that kernels can only read: indices, or what an object holds."""
+    return isinstance(argument, ObjectRef) or path[-1].startswith("indices")
 
 
 class _Everything(set[int]):

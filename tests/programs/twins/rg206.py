@@ -16,3 +16,12 @@ def fractional_cells(x: np.ndarray) -> float:
     f = np.modf(4.0 * x)[0]
     table = np.array([0.0, 1.0, 0.3, -0.4, 0.8, 0.2])
     return float((((1.0 - f) * table[cell] + f * table[cell + 1]) ** 2).sum())
+
+
+def fitted_surface(height: np.ndarray) -> float:
+    corners = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]])
+    corners[:, 2] = 0.2 * np.sin(height)
+    probes = np.array([[0.4, 0.5, 1.0], [0.9, 0.3, 0.8], [0.3, 1.0, 1.2], [0.6, 0.7, 0.9]])
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    distance = np.abs((probes - corners[0]) @ normal) / np.linalg.norm(normal)
+    return float(((distance - 0.6) ** 2).sum() + 0.05 * (height**2).sum())

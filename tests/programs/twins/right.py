@@ -245,3 +245,18 @@ def sparse_product(x: np.ndarray) -> float:
     matrix = np.zeros((5, 5))
     matrix[[0, 0, 1, 2, 2, 3, 4, 4], [0, 3, 1, 0, 4, 2, 3, 1]] = [0.7, -0.4, 1.1, 0.3, 0.9, -0.6, 0.5, 0.8]
     return float(((matrix @ (np.sin(x) + 0.5 * x) - 0.3) ** 2).sum())
+
+
+def moving_mesh(wind: np.ndarray) -> float:
+    push = wind.reshape(4, 3)
+    p = np.array([[0.1, 0.2, 0.9], [0.5, 0.1, 0.7], [0.2, 0.6, 1.1], [0.7, 0.6, 0.8]])
+    flat = np.array([[-3.0, -3.0, 0.0], [5.0, -3.0, 0.0], [-3.0, 5.0, 0.0]])
+    for t in range(2):
+        corners = flat + np.outer(0.1 * np.sin(0.5 * t + np.arange(3.0)), [0.0, 0.0, 1.0])
+        normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+        normal = normal / np.linalg.norm(normal)
+        away = np.outer((p - corners[0]) @ normal, normal)
+        apart = p[:, None, :] - p[None, :, :]
+        weight = np.exp(-(apart**2).sum(axis=2, keepdims=True))
+        p = p + 0.1 * push + 0.2 * away + 0.05 * (apart * weight).sum(axis=1)
+    return float((p**2).sum())

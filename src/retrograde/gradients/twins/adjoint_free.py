@@ -16,7 +16,8 @@ from retrograde.trace.warp_api import context, wp
 
 _REALS = (wp.float16, wp.float32, wp.float64)
 _OPERATORS: dict[type[ast.operator], str] = {ast.Mod: "mod"}
-_BY_ID = ("mesh_eval_", "mesh_query_point", "mesh_query_ray", "volume_sample")
+_QUERIES = ("mesh_query_point", "mesh_query_ray")
+_BY_ID = (*_QUERIES, "mesh_eval_", "volume_sample")
 _OPAQUE = ("mesh_get_point", "mesh_get_velocity", "mesh_eval_face_normal", "volume_lookup", "tile_")
 _ADVICE = "Write it with operations that have adjoints, or as a @wp.func with a @wp.func_grad of its own."
 
@@ -41,9 +42,11 @@ def find_adjoint_free(situation: Situation) -> list[Rewrite]:
 def find_opaque(situation: Situation) -> list[Rewrite]:
     """Calls of built-ins that reach into an object by its id, or have no adjoint by their own account.
 
-    No twin can cure them.
+    No twin can cure them. A query is named only where nothing evaluates what it found.
     """
-    return [_named(s) for piece in situation.source.all() for s in _sites(piece) if _is_opaque(s.builtin)]
+    sites = [s for piece in situation.source.all() for s in _sites(piece) if _is_opaque(s.builtin)]
+    evaluating = [s for s in sites if not s.builtin.startswith(_QUERIES)]
+    return [_named(s) for s in evaluating or sites]
 
 
 def _sites(piece: FunctionSource) -> Iterator[_Site]:

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[2] / "docs" / "aerosol"
-NAMES = ["states", "physics", "exact-solutions", "losses", "formats", "particles", "two-models", "estimators"]
+NAMES = [
+    "states",
+    "composition",
+    "physics",
+    "exact-solutions",
+    "losses",
+    "formats",
+    "particles",
+    "two-models",
+    "estimators",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

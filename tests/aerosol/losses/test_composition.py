@@ -11,7 +11,7 @@ from tests.aerosol.processes.references import assert_agrees, differences
 
 from retrograde.aerosol import SizeGrid
 from retrograde.aerosol.composition import CompositionGrid, CompositionState, Species
-from retrograde.aerosol.losses import CompositionLoss, KappaLoss, LineDistance, MixingStateLoss, SizeKappaLoss
+from retrograde.aerosol.losses import CellLoss, CompositionLoss, KappaLoss, LineDistance, MixingStateLoss, SizeKappaLoss
 from retrograde.aerosol.losses.composition import Line
 
 SALT, SOOT, ORGANIC = Species("salt", 2000.0, 1.1), Species("soot", 1800.0), Species("organic", 1300.0, 0.1)
@@ -23,6 +23,7 @@ GOAL = CompositionState.from_numpy(TARGET, GRID)
 LOSSES = {
     **{f"kappa, {d.value}": KappaLoss(GOAL, d) for d in LineDistance},
     **{f"size and kappa, {d.value}": SizeKappaLoss(GOAL, d, slices=5) for d in LineDistance},
+    "cells": CellLoss(GOAL, 1e8 * RNG.uniform(1.0, 2.0, SHAPE[1:])),
     "chi": MixingStateLoss(GRID, [0.3, 0.9], scale=0.1),
 }
 REFERENCES = {LineDistance.CRAMER: ref.cramer, LineDistance.WASSERSTEIN1: ref.wasserstein1}
@@ -167,5 +168,7 @@ def test_what_does_not_fit_is_refused() -> None:
         MixingStateLoss(GRID, 1.2)
     with pytest.raises(ValueError, match="is empty"):
         KappaLoss(CompositionState.from_numpy(np.zeros(SHAPE), GRID))
+    with pytest.raises(ValueError, match="scale"):
+        CellLoss(GOAL, np.ones(3))
     with pytest.raises(ValueError, match="slices"):
         SizeKappaLoss(GOAL, slices=0)

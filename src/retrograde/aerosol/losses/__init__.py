@@ -1,6 +1,7 @@
 """Losses: distances of states from what they should be, with hand-written adjoints."""
 
 from retrograde.aerosol.losses.base import SizeDistributionLoss, StateLoss
+from retrograde.aerosol.losses.cells import CellLoss
 from retrograde.aerosol.losses.composition import CompositionLoss, LineDistance
 from retrograde.aerosol.losses.cumulative import CramerLoss, Wasserstein1Loss
 from retrograde.aerosol.losses.hygroscopicity import KappaLoss, SizeKappaLoss
@@ -11,6 +12,7 @@ from retrograde.aerosol.losses.poisson import PoissonLoss
 from retrograde.aerosol.losses.transport import Wasserstein2Loss
 
 __all__ = [
+    "CellLoss",
     "CompositionLoss",
     "CramerLoss",
     "KappaLoss",

@@ -65,6 +65,14 @@ def test_steps_past_the_limit_are_refused_with_the_largest_safe_one() -> None:
         simulation(substeps=error.substeps - 1).run(state())
 
 
+def test_hopeless_steps_are_refused_at_once() -> None:
+    """Numbers in another unit ask for more steps than memory holds; the refusal must not try them."""
+    with pytest.raises(PositivityError) as refusal:
+        simulation(substeps=1).run(state(1e12 * NUMBER))
+    assert refusal.value.substeps > 1e12
+    assert 300.0 / refusal.value.substeps == pytest.approx(refusal.value.largest_step)
+
+
 def test_a_limit_that_falls_on_the_way_is_noticed() -> None:
     """Clean air is filled from outside: the start allows any step, the later states do not."""
     filling = (CoagulationFixedPivot(KERNEL), Dilution(1e-3, 100.0 * NUMBER))

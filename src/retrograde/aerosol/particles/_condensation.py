@@ -16,13 +16,11 @@ from retrograde.aerosol._device import (
 )
 from retrograde.aerosol.particles._rates import diameter_wp
 from retrograde.aerosol.physics.fuchs_sutugin1971 import uptake_rate_wp
+from retrograde.aerosol.physics.relaxation import mean_decay_wp
 from retrograde.aerosol.physics.thomson1871 import kelvin_ratio_wp
 
 _ZERO = wp.constant(wp.float64(0.0))
 _ONE = wp.constant(wp.float64(1.0))
-_HALF = wp.constant(wp.float64(0.5))
-_SIXTH = wp.constant(wp.float64(1.0 / 6.0))
-_SMALL = wp.constant(wp.float64(1e-4))
 
 
 @wp.struct
@@ -88,21 +86,13 @@ def collect(clearing: Float64Tensor, surface: Float64Tensor, v: Vapours, sink: F
         source[box, s] += clearing[box, i, s] * surface[box, i, s] / v.volume[box]
 
 
-@wp.func
-def mean_decay(x: Float64) -> Float64:
-    """Mean of exp(-x u) over u from 0 to 1, free of cancellation."""
-    if x < _SMALL:
-        return _ONE - _HALF * x + _SIXTH * x * x
-    return (_ONE - wp.exp(-x)) / x
-
-
 @wp.kernel
 def mean_gas(gas: Float64Matrix, sink: Float64Matrix, source: Float64Matrix, duration: Float64, mean: Float64Matrix):
     """Mean concentration of the gas over a substep [kg m^-3]; over [boxes, species]."""
     box, s = wp.tid()
     if sink[box, s] > _ZERO:
         even = source[box, s] / sink[box, s]
-        mean[box, s] = even + (gas[box, s] - even) * mean_decay(sink[box, s] * duration)
+        mean[box, s] = even + (gas[box, s] - even) * mean_decay_wp(sink[box, s] * duration)
     else:
         mean[box, s] = gas[box, s]
 

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 _MARGIN = 1.02
 """Substeps are chosen this much more than the rates seen so far ask for."""
 
+_MOST_TRIED = 10_000
+"""A refusal names substeps that a run has proved enough, up to so many; beyond, those that the start asks for."""
+
 
 class PositivityError(ValueError):
     """A step was so long that a number concentration could have turned negative.
@@ -84,6 +87,8 @@ class Stepper:
             integration = self._run_with(number, self.substeps)
             if _is_within(integration, longest):
                 return integration
+        if needed > _MOST_TRIED:
+            raise PositivityError(step=longest / self.substeps, largest_step=longest / needed, substeps=needed)
         enough = self._enough_substeps(number, max(needed, self.substeps + 1), longest)
         raise PositivityError(
             step=longest / self.substeps,

@@ -110,7 +110,7 @@ class _Conductor:
     def _seen_enough(self, recorder: Recorder) -> bool:
         """Whether some parameter has lived often enough; asked again only when the recording has grown.
 
-        Where no gradient was read for itself yet, the update may still be to come: every leaf must have lived.
+        Where no gradient was read for itself yet, the update is still to come: nothing tells parameters from states.
         """
         if len(recorder.operations) < 1.2 * self.looked_at:
             return False
@@ -120,11 +120,7 @@ class _Conductor:
         by_name: dict[str, int] = {}
         for life in lives:
             by_name[life.name] = by_name.get(life.name, 0) + 1
-        if not by_name:
-            return False
-        if not reads_gradients(recording):
-            return recorder.backwards > self.wanted and min(by_name.values()) >= self.wanted
-        return max(by_name.values()) >= self.wanted
+        return bool(by_name) and reads_gradients(recording) and max(by_name.values()) >= self.wanted
 
     def _conclude(self, ending: Ending) -> Audit:
         ran = time.monotonic() - self.started

@@ -85,24 +85,21 @@ class _Writer:
             return [[head, _marked(stub, function.mark)]]
         value = f"{_INDENT}return {self.expr(function.value, None)}"
         plain = ["@wp.func", f"def {function.name}({arguments}):", value]
-        if not function.factors:
+        if not function.slopes:
             return [plain]
-        copy = ["@wp.func", f"def {function.name}_itself({arguments}):", value]
-        slopes = ", ".join(f"d{p}" for p in function.parameters)
         assigned = function.mark if function.assigns else ""
         adjoint = [
             f"@wp.func_grad({function.name})",
             _marked(
                 f"def adj_{function.name}({arguments}, adj_ret: {self.scalar}):", "" if assigned else function.mark
             ),
-            f"{_INDENT}{slopes} = wp.grad({function.name}_itself)({', '.join(function.parameters)})",
         ]
-        for parameter, factor in zip(function.parameters, function.factors, strict=True):
-            sign = "=" if function.assigns else "+="
-            line = f"{_INDENT}wp.adjoint[{parameter}] {sign} {self.const(factor)} * d{parameter} * adj_ret"
+        sign = "=" if function.assigns else "+="
+        for parameter, slope, factor in zip(function.parameters, function.slopes, function.factors, strict=True):
+            line = f"wp.adjoint[{parameter}] {sign} {self.const(factor)} * {self.expr(slope, None)} * adj_ret"
             if factor:
-                adjoint.append(_marked(line, assigned))
-        return [plain, copy, adjoint]
+                adjoint.append(_marked(_INDENT + line, assigned))
+        return [plain, adjoint]
 
     def native(self, expr: ir.Expr) -> str:
         """An expression of sums and products in C++."""

@@ -166,7 +166,8 @@ class Function:
 
     Attributes:
         native: It is native code, without an adjoint; its value is made of sums and products.
-        factors: Of a custom adjoint: what the derivative by each parameter is multiplied with; 0 leaves it out.
+        slopes: Of a custom adjoint: the derivative by each parameter.
+        factors: What each derivative is multiplied with; 0 leaves it out.
         assigns: The custom adjoint assigns instead of adding.
     """
 
@@ -174,6 +175,7 @@ class Function:
     parameters: tuple[str, ...]
     value: Expr
     native: bool = False
+    slopes: tuple[Expr, ...] = ()
     factors: tuple[float, ...] = ()
     assigns: bool = False
     mark: str = ""

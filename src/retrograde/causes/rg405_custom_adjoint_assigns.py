@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.kernel_faults import cured
+from retrograde.gradients.callbacks import line_that_sets
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
-
-_SETTING = (".assign(", "copy(", ".fill_(", "outputs=", "] = ")
+from retrograde.trace.operations import Operation
 
 CAUSE = Cause(
     code="RG405",
@@ -65,7 +65,7 @@ def _callbacks(judgement: Judgement) -> list[Suspect]:
 
         found[label] = Suspect(
             code=CAUSE.code,
-            site=_assignment(function, operation.site),
+            site=_assignment(case, operation, function),
             order=operation.index,
             message=(
                 f"This function, recorded at line {operation.site.line}, sets the gradient of {names}, whatever other "
@@ -79,14 +79,9 @@ def _callbacks(judgement: Judgement) -> list[Suspect]:
     return list(found.values())
 
 
-def _assignment(function: Callable[[], None], otherwise: CallSite) -> CallSite:
-    """The first line of a function that puts something into a gradient, else its definition."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:
-        return otherwise
-    try:
-        lines, first = inspect.getsourcelines(code)
-    except OSError:
-        return otherwise
-    wanted = (k for k, text in enumerate(lines) if ".grad" in text and any(word in text for word in _SETTING))
-    return CallSite(code.co_filename, first + next(wanted, 0), code.co_name)
+def _assignment(case: Case, operation: Operation, function: Callable[[], None]) -> CallSite:
+    """The line of a recorded function that sets a gradient, else where the function was recorded."""
+    refs = [a.ref for o in case.window.operations for a in o.accesses]
+    wanted = case.treatments[operation.index].assigned[0]
+    contents = case.window.contents_before(operation.index)
+    return line_that_sets(function, refs, contents, wanted) or operation.site

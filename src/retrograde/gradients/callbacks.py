@@ -7,12 +7,16 @@ the adjoints go back to the shadow, and the program's memory is as it was.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import Any
 
 import numpy as np
 
 from retrograde.gradients.memory import Memory
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.callsite import CallSite, is_user_file
 from retrograde.trace.extents import Bytes, Extent, read_bytes, write_bytes
 
 
@@ -77,3 +81,52 @@ def assigned_by(
             if np.array_equal(again, left):
                 found.append(ref)
     return tuple(found)
+
+
+def line_that_sets(
+    function: Callable[[], None], refs: Iterable[ArrayRef], contents: Memory, wanted: ArrayRef
+) -> CallSite | None:
+    """The user's line in a recorded function after which an array's gradient is another one; None where none is seen.
+
+    Args:
+        function: The function; it is run once more, on adjoints of one.
+        refs: Arrays that it may use.
+        contents: What they held.
+        wanted: The array.
+    """
+    extent = wanted.gradient_extent
+    if extent is None:
+        return None
+    known = [r for r in refs if contents.covers(r.extent) and r.differentiable]
+    shadow = Memory(contents.blocks)
+    for ref in known:
+        shadow.set_values(ref, np.ones(ref.full_shape))
+    at: dict[FrameType, int] = {}
+    found: list[CallSite] = []
+    before: list[Bytes] = []
+
+    def look(frame: FrameType) -> None:
+        now = read_bytes(extent)
+        if before and not found and frame in at and not np.array_equal(now, before[-1]):
+            code = frame.f_code
+            found.append(CallSite(code.co_filename, at[frame], code.co_name))
+        before[:] = [now]
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if not is_user_file(frame.f_code.co_filename):
+            return None
+        if event in ("line", "return"):
+            look(frame)
+            at[frame] = frame.f_lineno
+        return trace
+
+    def traced() -> None:
+        previous = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            function()
+        finally:
+            sys.settrace(previous)
+
+    run_callback(traced, known, contents, shadow)
+    return found[0] if found else None

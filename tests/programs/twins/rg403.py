@@ -22,3 +22,13 @@ def reflections(mirror: np.ndarray) -> float:
                 total += left * left
         loss += (np.sqrt(total * left) - seen) ** 2
     return float(loss)
+
+
+def long_orbit(push: np.ndarray) -> float:
+    p = np.stack([np.ones(3), 0.1 * np.arange(3)], axis=1)
+    v = np.tile(push, (3, 1))
+    for _ in range(150):
+        r = 0.2 + (p**2).sum(axis=1, keepdims=True)
+        v = v - 0.01 * p / r**2
+        p = p + 0.01 * v
+    return float(((p - np.array([-0.5, 0.7])) ** 2).sum())

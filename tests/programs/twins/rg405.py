@@ -13,3 +13,9 @@ def spring_pairs(rest: np.ndarray) -> float:
 def drag_of_wind(wind: np.ndarray) -> float:
     w = wind.reshape(1, 3) - np.array([[0.2, 0.1, 0.0], [-0.3, 0.4, 0.1]])
     return float(((w**2).sum(axis=1) ** 1.5 * (w[:, 0] + 2.0)).sum())
+
+
+def tank_levels(inflow: np.ndarray) -> float:
+    coupling = np.array([[2.0, -0.5, 0.0], [-0.5, 1.5, -0.4], [0.0, -0.4, 1.2]])
+    level = np.linalg.solve(coupling, inflow)
+    return float(((level - 0.4) ** 2).sum() + 0.3 * (inflow**3).sum())

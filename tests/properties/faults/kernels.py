@@ -76,11 +76,16 @@ def dynamic_loop(program: ir.Program, rng: np.random.Generator) -> Places:
 
 def custom_adjoint_value(program: ir.Program, rng: np.random.Generator) -> Places:
     """RG404: a function's custom adjoint has a factor, a sign or an argument wrong."""
-    value = times(ir.Unary("tanh", ir.Var("a")), plus(ir.Const(1.0), times(ir.Var("b"), ir.Var("b"))))
+    bent, square = ir.Unary("tanh", ir.Var("a")), plus(ir.Const(1.0), times(ir.Var("b"), ir.Var("b")))
+    value = times(bent, square)
+    slopes = (
+        times(ir.Binary("-", ir.Const(1.0), times(bent, bent)), square),
+        times(bent, times(ir.Const(2.0), ir.Var("b"))),
+    )
     wrong = {"factor": (1.0, 0.5), "sign": (-1.0, 1.0), "missing argument": (0.0, 1.0)}
     for kernel, store, load in _stores(program):
         for route, factors in wrong.items():
-            function = ir.Function("react", ("a", "b"), value, factors=factors, mark="RG404")
+            function = ir.Function("react", ("a", "b"), value, slopes=slopes, factors=factors, mark="RG404")
             called = ir.Call("react", (load, ir.Unary("cos", load)))
             extended = replace(program, functions=(*program.functions, function))
             yield route, _with(extended, kernel, store, times(number(rng, 0.5, 0.9), called))
@@ -88,8 +93,11 @@ def custom_adjoint_value(program: ir.Program, rng: np.random.Generator) -> Place
 
 def custom_adjoint_assigns(program: ir.Program, rng: np.random.Generator) -> Places:
     """RG405: a function's custom adjoint assigns, and its argument is used again."""
-    value = times(ir.Var("a"), ir.Unary("cos", ir.Var("a")))
-    function = ir.Function("react", ("a",), value, factors=(1.0,), assigns=True, mark="RG405")
+    a, turned = ir.Var("a"), ir.Unary("cos", ir.Var("a"))
+    slope = ir.Binary("-", turned, times(a, ir.Unary("sin", a)))
+    function = ir.Function(
+        "react", ("a",), times(a, turned), slopes=(slope,), factors=(1.0,), assigns=True, mark="RG405"
+    )
     for kernel, store, load in _stores(program):
         kept = ir.Let("shared", load)
         once, again = ir.Call("react", (ir.Var("shared"),)), times(number(rng), ir.Unary("sin", ir.Var("shared")))

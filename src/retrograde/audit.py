@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from retrograde.causes.acceptance import is_accepted
-from retrograde.causes.explain import explain, merge, remarks_on
+from retrograde.causes.explain import explain_all, merge, remarks_on
 from retrograde.causes.finding import Finding
 from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.execution import Snapshots
@@ -154,11 +154,14 @@ class _Conductor:
             self.request.objective,
             others={} if self.request.against is None else read_others(Path(self.request.against)),
         )
-        judgements, skipped = self._judge_all(recording, lives, means)
+        nested = [life for life in lives if life.nested] if any(life.in_torch for life in lives) else []
+        judgements, skipped = self._judge_all(recording, [life for life in lives if life not in nested], means)
+        if any(j.opinion is not Opinion.RIGHT and j.case.life.in_torch and not j.case.inner for j in judgements):
+            judgements += self._judge_all(recording, nested, means)[0]
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
         self.progress("looking for causes")
         accept = self.request.accept
-        explanations = [(j, explain(j)) for j in wrong]
+        explanations = explain_all(wrong)
         faulty = [(j, e) for j, e in explanations if not is_accepted(e, accept)]
         found = merge([e for _, e in explanations]).findings
         accepted = tuple(f for f in found if f.code in accept)

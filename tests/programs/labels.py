@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from tests.support.printed import Printed
 
 HERE = Path(__file__).parent
@@ -34,6 +35,7 @@ class Labelled:
         marks: Line and code of the expected causes; lines with the same code are alternatives.
         all_codes: Every marked code must be found; otherwise one is enough.
         objective: Its twin: the objective in double precision, of the printed arrays by name.
+        needs: Packages that it needs beyond the project's own.
     """
 
     path: Path
@@ -43,6 +45,7 @@ class Labelled:
     marks: tuple[tuple[int, str], ...]
     all_codes: bool
     objective: Callable[..., float]
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -87,6 +90,12 @@ def labelled_programs() -> list[Labelled]:
     return [_read(path) for path in paths]
 
 
+def skip_without(program: Labelled) -> None:
+    """Skip a test where a package that the program needs is not installed."""
+    for package in program.needs:
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install {package}")
+
+
 def _read(path: Path) -> Labelled:
     lines = path.read_text(encoding="utf-8").splitlines()
     header = _HEADER.match(lines[0])
@@ -103,4 +112,5 @@ def _read(path: Path) -> Labelled:
         tuple(marks),
         header[1].endswith("all"),
         objective,
+        ("torch",) if "import torch" in lines else (),
     )

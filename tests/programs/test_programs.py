@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.programs.labels import Labelled, labelled_programs
+from tests.programs.labels import Labelled, labelled_programs, skip_without
 from tests.support.auditing import Auditor
 
 pytestmark = pytest.mark.programs
@@ -11,6 +11,7 @@ pytestmark = pytest.mark.programs
 
 @pytest.mark.parametrize("program", labelled_programs(), ids=lambda p: p.name)
 def test_program(program: Labelled, auditor: Auditor) -> None:
+    skip_without(program)
     document = auditor.audit(program.path)
     assert document["verdict"] == program.today, document["reason"]
     found = {(cause["line"], cause["code"]) for cause in document["causes"]}

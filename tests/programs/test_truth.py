@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.programs.labels import Labelled, labelled_programs
+from tests.programs.labels import Labelled, labelled_programs, skip_without
 from tests.support.auditing import Auditor
 from tests.support.printed import read_printed
 
@@ -15,6 +15,7 @@ _OBJECTIVE = 1e-4
 
 @pytest.mark.parametrize("program", labelled_programs(), ids=lambda p: p.name)
 def test_label(program: Labelled, auditor: Auditor) -> None:
+    skip_without(program)
     outcome = auditor.run(program.path)
     assert outcome.ok, outcome.stderr
     iterations = read_printed(outcome.stdout)

@@ -91,6 +91,8 @@ def serve_one(request: Message) -> Message:
 
     The folder is made without a finalizer: the fork would inherit it.
     """
+    if "import torch" in _text(Path(request["path"])):
+        import torch  # noqa: F401 - once, here, instead of in every fork
     folder = Path(tempfile.mkdtemp(prefix="retrograde-tests-"))
     try:
         start = time.perf_counter()

@@ -45,9 +45,27 @@ class _Proven:
     effect: float
 
 
+def explain_all(wrong: Sequence[Judgement]) -> list[tuple[Judgement, Explanation]]:
+    """Explain wrong gradients.
+
+    A parameter of torch that reaches Warp through torch's own operations is wrong by what is wrong of the arrays that
+    Warp got: where those are explained, so is it.
+    """
+    found = [(j, explain(j)) for j in wrong]
+    if not any(e.findings for j, e in found if j.case.life.nested):
+        return found
+    return [(j, Explanation((), 0.0) if _is_upstream(j) and not e.findings else e) for j, e in found]
+
+
+def _is_upstream(judgement: Judgement) -> bool:
+    return judgement.case.life.in_torch and not judgement.case.inner
+
+
 def explain(judgement: Judgement) -> Explanation:
     """Explain a wrong gradient."""
     case = judgement.case
+    if case.life.in_torch:
+        return _explain_in_torch(judgement)
     consumed = case.life.consumed
     assert consumed is not None
     suspects = [s for find in all_finders() for s in find(judgement)]
@@ -67,6 +85,27 @@ def explain(judgement: Judgement) -> Explanation:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
     remaining /= abs(scale)
     return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
+
+
+def _explain_in_torch(judgement: Judgement) -> Explanation:
+    """Explain a gradient that torch used: by what torch did with it, then by what Warp handed over."""
+    case = judgement.case
+    consumed = case.life.consumed
+    assert consumed is not None
+    in_use = [s for find in all_finders() for s in find(judgement) if s.repaired is not None]
+    used, left = _use_faults(judgement, in_use)
+    fresh = case.handed_over()
+    lost = gap(left, fresh)
+    unexplained = 0.0 if lost <= resolution(case) else _share(lost, gap(consumed, case.ideal))
+    explanations = [Explanation(tuple(used), unexplained)]
+    for inner in case.inner:
+        assert inner.life.consumed is not None
+        if gap(inner.life.consumed, inner.ideal) > resolution(inner):
+            explanations.append(explain(replace(judgement, case=inner)))
+    found = merge(explanations)
+    if judgement.ideal_holds or (found.findings and len(explanations) > 1):
+        return found
+    return Explanation(found.findings, max(_residual(judgement), 0.0 if found.findings else 1.0))
 
 
 def _remaining(

@@ -12,7 +12,8 @@ from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
 from retrograde.trace.arrays import root_of
 from retrograde.trace.callsite import Key
-from retrograde.trace.operations import Access, Kind, Operation
+from retrograde.trace.extents import Extent
+from retrograde.trace.operations import BY_HAND, Access, Kind, Operation
 
 CAUSE = Cause(
     code="RG201",
@@ -54,10 +55,20 @@ def _between(case: Case) -> Iterator[tuple[Operation, Access, str]]:
     A read of the parameter itself counts too: a struct may hold it as it was before it had a buffer.
     """
     accesses = [(o, a) for o in case.window.operations if o.kind in (Kind.LAUNCH, Kind.COPY) for a in o.accesses]
+    by_hand = _given_by_hand(case)
     for operation, access in accesses:
         route = _blind_route(operation, access)
+        if any(e.overlaps(access.ref.extent) for e in by_hand):
+            continue
         if route is not None and (_is_passed_on(operation, access, accesses) or _is_parameter(case, access)):
             yield operation, access, route
+
+
+def _given_by_hand(case: Case) -> list[Extent]:
+    """Memory of arrays whose adjoints the program hands over itself, as seeds or in adjoint launches."""
+    passes = [o for o in case.window.operations if o.backward is not None]
+    seeded = [s.ref.extent for o in passes if o.backward is not None for s in o.backward.seeds if s.explicit]
+    return seeded + [a.ref.extent for o in passes for a in o.accesses if a.path == BY_HAND]
 
 
 def _is_passed_on(operation: Operation, access: Access, accesses: list[tuple[Operation, Access]]) -> bool:

@@ -6,9 +6,9 @@ import numpy as np
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
-from retrograde.gradients.consumption import assembled
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy, gradient_values
+from retrograde.gradients.lives import first_to_add
+from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite
 
 CAUSE = Cause(
@@ -55,19 +55,17 @@ def find(judgement: Judgement) -> list[Suspect]:
 
 def _own(judgement: Judgement) -> list[Suspect]:
     life = judgement.case.life
-    gradient = life.ref.gradient_extent
-    first = life.backwards[0].backward
-    if gradient is None or first is None or life.consumed is None or life.taped is None:
+    started = first_to_add(life)
+    if started is None or life.consumed is None or life.taped is None:
         return []
-    before = assembled(first.before, gradient)
-    if before is None or not before.any():
+    first, old = started
+    if not old.any():
         return []
-    old = gradient_values(before, life.ref)
     return [
         Suspect(
             code=CAUSE.code,
-            site=life.backwards[0].site,
-            order=life.backwards[0].index,
+            site=first.site,
+            order=first.index,
             message=(
                 f"{life.name}.grad still held the gradient of earlier passes (norm {np.linalg.norm(old):.4g}) when "
                 f"this backward began, and it was added to."

@@ -58,7 +58,7 @@ with tape:
 def find(judgement: Judgement) -> list[Suspect]:
     """Retained, shared and repeated gradients."""
     case = judgement.case
-    return [*_retained(case), *_shared(case), *_repeated(case), *_left_over(case)]
+    return [*_retained(case), *_shared(case), *_repeated(case), *_left_over(case), *_in_place(case)]
 
 
 def _taped(case: Case) -> Iterator[tuple[Operation, Access]]:
@@ -209,5 +209,32 @@ def _left_over(case: Case) -> list[Suspect]:
             array=None,
             route="buffers between parameter and loss",
             switch_off=switch_off,
+        )
+    ]
+
+
+# -- torch ---------------------------------------------------------------------------------------------
+
+
+def _in_place(case: Case) -> list[Suspect]:
+    """Gradients that lay in torch's own buffer when they were returned to torch, which adds them to it."""
+    inner = [c for c in case.inner if case.is_in_place(c.life)]
+    if not inner:
+        return []
+    operation = inner[0].life.backwards[-1]
+    taken = case.recording.sites.get(id(root_of(inner[0].life.ref.array)), operation.site)
+    return [
+        Suspect(
+            code=CAUSE.code,
+            site=taken,
+            order=operation.index,
+            message=(
+                f"Warp's gradient of {case.life.name} lies in the tensor's own .grad, where from_torch puts it for a "
+                f"tensor that requires one. Returned to torch, it is added to itself."
+            ),
+            fix=f"Take {case.life.name}.detach() with from_torch, so that Warp's array gets a gradient of its own.",
+            array=case.life.name,
+            route="one buffer for torch's gradient and Warp's",
+            repaired=case.handed_over(),
         )
     ]

@@ -197,9 +197,17 @@ def _become_probe(recorder: Recorder, plan: Plan, write: int, scratch: str) -> N
         send(write, outcome)
         os._exit(0)
 
+    _use_one_thread()
     recorder.begin_re_execution(plan, finish)
     recorder.thread.process = os.getpid()
     refuse_programs(finish)
+
+
+def _use_one_thread() -> None:
+    """Torch waits for ever for the threads of its pool, which a forked process does not have."""
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
 
 
 def refuse_programs(finish: Callable[[Outcome], None]) -> None:

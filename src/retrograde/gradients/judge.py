@@ -113,15 +113,16 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         return Judgement(case, Opinion.UNDECIDED, "No loss was found that the backward pass started from.", False)
     if life.consumed is None:
         return Judgement(case, Opinion.UNDECIDED, "The gradient's contents were not seen.", False)
-    if means.remaining <= 0.0 and life.name in means.trusted and _equals_ideal(case):
+    if means.remaining <= 0.0 and life.name in means.trusted and not life.in_torch and _equals_ideal(case):
         return Judgement(case, Opinion.RIGHT, "The gradient used is the ideal one, measured earlier.", True)
     chosen = _choose_source(case, means)
     if chosen.source is None:
         return Judgement(case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved)
-    if chosen.source.how is How.RE_EXECUTION:
+    if chosen.source.how is How.RE_EXECUTION and not life.in_torch:
         case = _connected(case, means)
     directions = _measure_all(case, chosen.source, means)
     case = _confirmed(replace(case, directions=directions), chosen.source, means)
+    case = _sharpened(case, chosen.source, means)
     why_not = ""
     if _is_blurred(case):
         case, why_not = _in_double(case, chosen, means)
@@ -154,7 +155,8 @@ def _in_double(case: Case, chosen: _Choice, means: Means) -> tuple[Case, str]:
     """The case with its slopes measured in double precision, or why that cannot be."""
     life, scalar = case.life, case.life.ref.scalar
     assert scalar is not None
-    if chosen.unobserved or not case.window.replayable or case.links is not None or life.numbers:
+    outside = chosen.unobserved or case.links is not None or life.numbers or life.in_torch
+    if outside or not case.window.replayable:
         return case, "what passes outside the recorded operations cannot be translated"
     means.say(f"measuring {life.name}, iteration {life.iteration}, in double precision")
     try:
@@ -210,7 +212,7 @@ def _choose_source(case: Case, means: Means) -> _Choice:
     """Replay where it gives the very values that the program itself gives when run again, else the program."""
     replay = Replay(case.window, case.objective.seeds)
     unobserved = (_ARRAYS_IN_STRUCTS,)
-    if case.window.replayable:
+    if case.window.replayable and not case.life.in_torch:
         unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
     again = re_execution(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
     if again is None:
@@ -220,6 +222,8 @@ def _choose_source(case: Case, means: Means) -> _Choice:
     anchors = again.values([case.contents, case.contents + shift])
     if again.failure is not None:
         return _replay_alone(case, replay, unobserved, f"the program could not be run again ({again.failure})")
+    if case.life.in_torch:
+        return _Choice(again, repeatable=anchors[0] == again.values([case.contents])[0])
     faster = replay_source(case.life, replay)
     if not unobserved and _same(faster.values([case.contents, case.contents + shift]), anchors, case):
         return _Choice(faster)
@@ -345,6 +349,22 @@ def _enough(refuted: Direction) -> float:
     return max(_FINE, abs(refuted.consumed / refuted.reference - 1.0) / _CLEAR)
 
 
+def _sharpened(case: Case, source: Source, means: Means) -> Case:
+    """Where no slope that was measured sparingly decides, measure the first one with all steps."""
+    judged = [admits(d, d.consumed) for d in case.directions]
+    if not source.is_slow or False in judged or any(_is_sharp(d) for d in case.directions):
+        return case
+    first = case.directions[0]
+    scalar = case.life.ref.scalar
+    assert scalar is not None
+    means.say(f"measuring {case.life.name}, iteration {case.life.iteration} again: {first.label}")
+    rungs = (case.life.consumed, case.life.taped, case.ideal)
+    again = measure(Probe(first.label, first.vector), case.contents, source, rungs, scalar, thorough=True)
+    if not again.error < first.error:
+        return case
+    return _confirmed(replace(case, directions=(again, *case.directions[1:])), source, means)
+
+
 def _predict_again(case: Case) -> Case:
     """Predictions of another ideal for slopes measured already."""
     directions = tuple(replace(d, ideal=along(case.ideal, d.vector)) for d in case.directions)
@@ -378,7 +398,8 @@ def _opinion(case: Case, repeatable: bool) -> tuple[Opinion, str]:
     if not known:
         why = "" if repeatable else " Two runs at one point differ."
         return Opinion.UNDECIDED, f"The objective's slope could not be measured.{why}"
-    if any(_is_sharp(d) for d in known) or _small_everywhere(case, known) or np.array_equal(consumed, case.ideal):
+    is_ideal = np.array_equal(consumed, case.ideal) and not case.life.in_torch
+    if any(_is_sharp(d) for d in known) or _small_everywhere(case, known) or is_ideal:
         return Opinion.RIGHT, f"The gradient used agrees with {len(known)} measured slopes."
     return Opinion.UNDECIDED, "Rounding noise hides the objective's slope: its error bar is wider than the slope."
 

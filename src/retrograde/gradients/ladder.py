@@ -16,8 +16,8 @@ from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.links import Evaluate, Links, find_links
-from retrograde.gradients.lives import Life
-from retrograde.gradients.objective import Objective
+from retrograde.gradients.lives import Life, fresh_gradient
+from retrograde.gradients.objective import Objective, objective_of
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
 from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
@@ -43,6 +43,7 @@ class Case:
         directions: Measured slopes.
         links: Values that come back from outside the recorded operations, where these were sought and found.
         seconds: Time that one sweep takes [s].
+        inner: Of a parameter of torch, what happens to it in Warp. Torch's own part is taken from its backward pass.
     """
 
     recording: Recording
@@ -55,6 +56,7 @@ class Case:
     directions: tuple[Direction, ...] = field(default=())
     links: Links | None = None
     seconds: float = 0.0
+    inner: tuple[Case, ...] = field(default=())
     _known: dict[tuple[Policy, bool], Float] = field(
         init=False, repr=False, default_factory=dict[tuple[Policy, bool], Float]
     )
@@ -82,6 +84,8 @@ class Case:
         return self._sweep(policy, used_seeds)
 
     def _sweep(self, policy: Policy, used_seeds: bool) -> Float:
+        if self.life.in_torch:
+            return self._through_torch(policy, used_seeds)
         seeds = self.objective.used if used_seeds else self.objective.seeds
         seeds += self.objective.repeats if policy.repeats else ()
         window = self.window if not policy.again else self._window_of(policy.again)
@@ -103,6 +107,27 @@ class Case:
         crossing = Crossing(self.links, policy)
         recorded = sweep.run(target, policy, crossing)[0]
         return recorded + crossing.gradient().reshape(recorded.shape)
+
+    def _through_torch(self, policy: Policy, used_seeds: bool) -> Float:
+        """What torch's backward pass gives if Warp's parts of it are replaced by their sweeps."""
+        total = self.handed_over().copy()
+        for case in self.inner:
+            assert case.life.consumed is not None
+            total += (case.sweep(policy, used_seeds) - case.life.consumed).reshape(total.shape)
+        return total
+
+    def handed_over(self) -> Float:
+        """What torch's backward pass added to the gradient, each part that Warp returned to it once."""
+        fresh = fresh_gradient(self.life)
+        fresh = self.life.consumed if fresh is None else fresh
+        assert fresh is not None
+        twice = [c.life.consumed for c in self.inner if self.is_in_place(c.life) and c.life.consumed is not None]
+        return fresh - sum((g.reshape(fresh.shape) for g in twice), np.zeros(fresh.shape))
+
+    def is_in_place(self, life: Life) -> bool:
+        """Whether what Warp returned lay in torch's own gradient already, so that torch added it to itself."""
+        assert self.life.ref.gradient is not None
+        return life.ref.gradient in self.recording.in_torch[self.life.ref.gradient]
 
     def _window_of(self, tapes: frozenset[int]) -> Window:
         """The window, from the first operation of some tapes on."""
@@ -143,11 +168,12 @@ def _flat(values: Float | None) -> Float | None:
 
 def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
     """Compute the ideal gradient of a life."""
+    inner = tuple(open_case(recording, n, objective_of(recording, n), rng) for n in life.inner)
     window = Window(recording, life.first.index, life.last, life.ref)
     start = window.contents_before(life.first.index)
     treatments = find_treatments(window, rng)
     objective = before_resets(window, objective)
-    case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0))
+    case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0), inner=inner)
     return _with_ideal(case)
 
 
@@ -171,6 +197,8 @@ def disconnected(case: Case) -> Case:
 
 def examine_launches(case: Case, rng: np.random.Generator) -> Case:
     """Test every launch of the window on its own and sweep again."""
+    if case.life.in_torch:
+        return _with_ideal(replace(case, inner=tuple(examine_launches(c, rng) for c in case.inner)))
     return _with_ideal(replace(case, treatments=find_treatments(case.window, rng, every=True)))
 
 

@@ -20,7 +20,7 @@ from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Extent
-from retrograde.trace.operations import BackwardCall, Kind, Operation, Recording
+from retrograde.trace.operations import SHARED, TORCH, BackwardCall, Kind, Operation, Recording
 
 Float = npt.NDArray[np.float64]
 
@@ -46,6 +46,9 @@ class Life:
         numbers: Where launches are given the contents by value, for a parameter that no operation reads.
         orphan: A step that should have changed the parameter and changed another array.
         meant: The gradient that the tape left for the parameter, where such a step took another one or none.
+        in_torch: Whether it is a parameter of torch: used, differentiated and updated there.
+        inner: Of a parameter of torch, the lives of its contents in Warp within torch's backward passes.
+        nested: Whether its backward passes run within those of torch.
     """
 
     name: str
@@ -64,6 +67,9 @@ class Life:
     numbers: tuple[NumberUse, ...] = field(default=())
     orphan: Orphan | None = None
     meant: Float | None = None
+    in_torch: bool = False
+    inner: tuple[Life, ...] = field(default=())
+    nested: bool = False
 
     @property
     def last(self) -> int:
@@ -109,6 +115,7 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
                 lives.append(life)
                 by_name.setdefault(life.name, []).append(life)
     lives += _lives_by_number(recording, made_anew, by_name)
+    lives = _nest(recording, lives)
     return tuple(sorted(lives, key=lambda life: (life.first.index, life.name)))
 
 
@@ -147,6 +154,23 @@ def _added(ref: ArrayRef, backwards: Sequence[Operation]) -> Float | None:
 def reads_gradients(recording: Recording) -> bool:
     """Whether the program has read a leaf's gradient for itself."""
     return _owners(recording)[1]
+
+
+def _nest(recording: Recording, lives: Sequence[Life]) -> list[Life]:
+    """Tell lives within torch's backward passes from others, and hand them to the parameters of torch they serve."""
+    passes = [o for o in recording.operations if o.kind is Kind.BACKWARD and o.tape == TORCH]
+
+    def around(life: Life, outer: Sequence[Operation]) -> bool:
+        return all(any(t.ordinal < b.ordinal and b.index < t.index for t in outer) for b in life.backwards)
+
+    marked = [replace(life, nested=not life.in_torch and around(life, passes)) for life in lives] if passes else lives
+    nested = [life for life in marked if life.nested]
+    return [
+        replace(life, inner=tuple(n for n in nested if n.ref.extent == life.ref.extent and around(n, life.backwards)))
+        if life.in_torch
+        else life
+        for life in marked
+    ]
 
 
 # -- who is a parameter --------------------------------------------------------------------------------
@@ -239,12 +263,14 @@ def _made_anew(recording: Recording, owners: Sequence[ArrayRef]) -> dict[str, li
 
 def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
     extent = ref.extent
+    in_torch = ref.gradient in recording.in_torch
     begin, reads, taped = 0, list[Operation](), list[Operation]()
     for operation in recording.operations:
         touched = list(touches(operation, extent))
         if not touched or operation.kind is Kind.BACKWARD:
             continue
-        loads = any(load for _, load, _ in touched)
+        here = (operation.kind is Kind.TORCH) == in_torch and operation.route != SHARED
+        loads = here and any(load for _, load, _ in touched)
         writes = any(write for _, _, write in touched)
         if writes and operation.tape is None:
             if taped or (reads and _backward_between(recording, begin, operation.index)):
@@ -321,7 +347,8 @@ def _life(
 ) -> Life | None:
     first = version.reads[0]
     end = version.end.index if version.end is not None else _end_of_unended(recording, ref, first.index, made_anew)
-    backwards = _backwards(recording, version, first.index, end)
+    in_torch = ref.gradient in recording.in_torch
+    backwards = tuple(b for b in _backwards(recording, version, first.index, end) if (b.tape == TORCH) == in_torch)
     if not backwards:
         return None
     stop = max(end, backwards[-1].index + 1) if version.end is None else end
@@ -350,6 +377,7 @@ def _life(
         taped=taped,
         cleared=cleared,
         earlier=earlier,
+        in_torch=in_torch,
     )
 
 
@@ -457,12 +485,21 @@ def _taped(ref: ArrayRef, backwards: Sequence[Operation], readings: Sequence[Rea
 
 def fresh_gradient(life: Life) -> Float | None:
     """What the life's own backward passes added to the gradient buffer; None where that was not seen."""
-    gradient = life.ref.gradient_extent
-    first = life.backwards[0].backward
-    if life.taped is None or gradient is None or first is None or len(life.readings) > 1:
+    if life.taped is None or life.ref.gradient is None or len(life.readings) > 1:
         return None
-    before = assembled(first.before, gradient)
-    return life.taped if before is None else life.taped - gradient_values(before, life.ref)
+    started = first_to_add(life)
+    return life.taped if started is None else life.taped - started[1]
+
+
+def first_to_add(life: Life) -> tuple[Operation, Float] | None:
+    """The first backward pass of a life that adds to its gradient buffer, and what lay there before it."""
+    gradient = life.ref.gradient_extent
+    for operation in life.backwards if gradient is not None else ():
+        assert gradient is not None
+        before = assembled(operation.backward.before, gradient) if operation.backward is not None else None
+        if before is not None:
+            return operation, gradient_values(before, life.ref)
+    return None
 
 
 def is_bookkeeping_clean(life: Life) -> bool:

@@ -14,6 +14,7 @@ from retrograde.trace.warp_api import wp
 _WARP = os.path.dirname(os.path.abspath(wp.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PROGRAMS_OF_WARP = (_WARP + "examples" + os.sep, _WARP + "tests" + os.sep)
+_TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
 
 _CHAIN = 4
 _NO_OWNERS = (type, ModuleType, FunctionType, wp.Kernel, wp.Function, wp.Module, wp.Tape)
@@ -61,7 +62,7 @@ def is_user_file(path: str) -> bool:
     """Whether a file is the user's: not Warp's library, not ours, not frozen machinery."""
     if path.startswith(_PROGRAMS_OF_WARP):
         return True
-    return not (path.startswith((_WARP, _OURS, "<frozen")) or path == "<string>")
+    return not (path.startswith((_WARP, _OURS, "<frozen")) or path == "<string>" or _TORCH in path)
 
 
 def is_ours(path: str) -> bool:

@@ -8,6 +8,7 @@ one and are not told.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import random
@@ -24,12 +25,14 @@ from retrograde.trace.arguments import freeze
 from retrograde.trace.arrays import describe
 from retrograde.trace.callsite import is_ours
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
+from retrograde.trace.imports import WhenImported
 from retrograde.trace.objects import BUILDERS, read_by
 from retrograde.trace.recorder import Pending, Recorder
 from retrograde.trace.routines import ROUTINES, arrays_by_role
 from retrograde.trace.tapes import TapeState
 from retrograde.trace.threads import ForeignCallError
-from retrograde.trace.warp_api import context, tape, types, utils, wp
+from retrograde.trace.torch_bridge import TorchBridge
+from retrograde.trace.warp_api import context, tape, torch_interop, types, utils, wp
 
 Call = Callable[..., Any]
 _LAUNCH_OPTIONS = (
@@ -54,6 +57,10 @@ class Observer:
         self._saved: list[tuple[Any, str, Any]] = []
         self._launch_arguments: dict[int, tuple[Any, list[Any]]] = {}
         self._captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
+        self._torch = TorchBridge(recorder, torch_interop.from_torch)
+        self._waiting: WhenImported | None = None
+        self._hooks: list[Any] = []
+        recorder.in_torch = self._torch.addresses
 
     def install(self) -> None:
         """Begin to observe."""
@@ -96,9 +103,18 @@ class Observer:
             ("record_func", self._record_func),
         ):
             self._patch(tape.Tape, name, wrapper)
+        for owner in (wp, torch_interop):
+            self._patch(owner, "from_torch", self._from_torch)
+            self._patch(owner, "to_torch", self._to_torch)
+        self._waiting = WhenImported("torch", lambda torch: self._tell(self._observe_torch, torch))
 
     def remove(self) -> None:
         """Restore every call."""
+        if self._waiting is not None:
+            self._waiting.remove()
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
         for owner, name, original in reversed(self._saved):
             setattr(owner, name, original)
         self._saved.clear()
@@ -187,9 +203,16 @@ class Observer:
     def _launch(self, original: Call) -> Call:
         def launch(kernel: Any, dim: Any, inputs: Any = (), outputs: Any = (), *args: Any, **kwargs: Any) -> Any:
             options = dict(zip(_LAUNCH_OPTIONS, args, strict=False)) | kwargs
-            if self._depth or options.get("adjoint"):
+            if self._depth:
                 return original(kernel, dim, inputs, outputs, *args, **kwargs)
             values = [*inputs, *outputs]
+            if options.get("adjoint"):
+                adjoints = _aligned(options.get("adj_inputs"), len(inputs)) + list(options.get("adj_outputs") or ())
+                return self._observe(
+                    partial(self._adjoint_to_tell, kernel, values, adjoints),
+                    lambda: original(kernel, dim, inputs, outputs, *args, **kwargs),
+                    lambda told: self.recorder.adjoint_done(*told),
+                )
             if options.get("record_cmd"):
                 command = original(kernel, dim, inputs, outputs, *args, **kwargs)
                 self._remember(command, kernel, values)
@@ -226,6 +249,11 @@ class Observer:
             max_blocks=int(options.get("max_blocks", 0)),
             block_dim=options.get("block_dim"),
         )
+
+    def _adjoint_to_tell(self, kernel: Any, values: list[Any], adjoints: list[Any]) -> Any:
+        if not isinstance(kernel, wp.Kernel) or len(values) != len(kernel.adj.args):
+            return None
+        return self.recorder.adjoint_launch(resolved(kernel, values), values, adjoints)
 
     def _frozen(self, values: list[Any]) -> list[Any]:
         """Arguments as they are now; their names are sought now too, where they are told of later."""
@@ -541,6 +569,73 @@ class Observer:
 
         return assign
 
+    # -- torch -------------------------------------------------------------------------------------
+
+    def _from_torch(self, original: Call) -> Call:
+        def from_torch(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._depth:
+                return original(tensor, *args, **kwargs)
+            with self._inside():
+                array = original(tensor, *args, **kwargs)
+                if isinstance(array, wp.array):
+                    self._tell(self._torch.taken, array, tensor)
+            return array
+
+        return from_torch
+
+    def _to_torch(self, original: Call) -> Call:
+        def to_torch(array: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._depth:
+                return original(array, *args, **kwargs)
+            with self._inside():
+                pending = self._tell(self.recorder.host_read, array)
+                tensor = original(array, *args, **kwargs)
+                if pending is not None:
+                    self._tell(self._torch.given, pending, tensor)
+            return tensor
+
+        return to_torch
+
+    def _observe_torch(self, torch: Any) -> None:
+        """Torch has been imported."""
+        hooks: Any = importlib.import_module("torch.optim.optimizer")
+        self._hooks += [
+            hooks.register_optimizer_step_pre_hook(self._on_optimizer(self._torch.before_step)),
+            hooks.register_optimizer_step_post_hook(self._on_optimizer(self._torch.after_step)),
+        ]
+        self._patch(torch.optim.Optimizer, "__init__", self._optimizer_made)
+        self._patch(torch.autograd, "backward", self._torch_backward)
+
+    def _on_optimizer(self, told: Call) -> Call:
+        def hook(optimizer: Any, *_: Any) -> None:
+            with self._inside():
+                self._tell(told, optimizer)
+
+        return hook
+
+    def _optimizer_made(self, original: Call) -> Call:
+        def init(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            original(optimizer, *args, **kwargs)
+            with self._inside():
+                self._tell(self._torch.made, optimizer)
+
+        return init
+
+    def _torch_backward(self, original: Call) -> Call:
+        def backward(tensors: Any, grad_tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if self._depth:
+                return original(tensors, grad_tensors, *args, **kwargs)
+            with self._inside():
+                told = self._tell(self._torch.begin_backward, tensors, grad_tensors)
+            # What torch calls of the program is observed as the program's own.
+            result = original(tensors, grad_tensors, *args, **kwargs)
+            if told is not None:
+                with self._inside():
+                    self._tell(self._torch.end_backward, *told)
+            return result
+
+        return backward
+
     # -- tapes -------------------------------------------------------------------------------------
 
     def _note(self, begin: Callable[[], Any]) -> None:
@@ -607,6 +702,12 @@ class Observer:
             return original(this, backward, arrays)
 
         return record_func
+
+
+def _aligned(values: Any, count: int) -> list[Any]:
+    """A list of so many values, None for those that are missing."""
+    known = list(values or ())
+    return (known + [None] * count)[:count]
 
 
 def resolved(kernel: Any, values: list[Any]) -> Any:

@@ -30,6 +30,17 @@ class Kind(Enum):
     CLEAR = "clear of gradients"
     CALLBACK = "recorded function"
     ROUTINE = "library routine"
+    TORCH = "use by torch"
+
+
+TORCH = 0
+"""Stands for torch's autograd where the number of a tape is expected."""
+
+BY_HAND: Path = ("adjoint",)
+"""Path of an array whose gradient an adjoint launched by hand adds to."""
+
+SHARED = "memory shared with torch"
+"""Route of a host read that only hands memory to torch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +124,7 @@ class Seed:
 
 @dataclass(frozen=True, eq=False)
 class BackwardCall:
-    """One `Tape.backward`.
+    """One `Tape.backward`, one adjoint launch by hand, or one backward pass of torch.
 
     Attributes:
         tape: Identity of the tape.
@@ -217,6 +228,7 @@ class Recording:
         tapes_closed: Index of the operation before which each tape was last closed.
         notes: What could not be observed, a sentence each.
         callbacks: Functions recorded with `Tape.record_func`, by operation index.
+        in_torch: Addresses of the gradients of torch's parameters, each with those where torch itself kept it.
     """
 
     operations: tuple[Operation, ...]
@@ -226,6 +238,7 @@ class Recording:
     tapes_closed: Mapping[int, int]
     notes: tuple[str, ...] = ()
     callbacks: Mapping[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
+    in_torch: Mapping[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
 
     def name(self, ref: ArrayRef) -> str:
         """What the program calls an array."""

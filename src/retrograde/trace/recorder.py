@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.numbers import numbers_of, values_of, with_values
 from retrograde.trace.objects import ObjectRef, Objects
 from retrograde.trace.operations import (
+    BY_HAND,
     Access,
     BackwardCall,
     CopyCall,
@@ -46,7 +47,7 @@ from retrograde.trace.watches import Watches, is_used_later, locate_write
 LOAD = Usage(load=True)
 STORE = Usage(store=True)
 _TRIES = 2
-_STARTS = (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL, Kind.ROUTINE)
+_STARTS = (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL, Kind.ROUTINE, Kind.TORCH)
 
 
 @dataclass(eq=False)
@@ -107,6 +108,10 @@ class Recorder:
         self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
         self._site: CallSite | None = None
+        self._passed_on: set[int] = set()
+        self.stepping = False
+        self._seen_torch = False
+        self.in_torch: Callable[[], dict[int, frozenset[int]]] = dict
         self._arrays: dict[tuple[object, ...], Any] = {}
         self._crossings = Crossings()
         self.objects = Objects()
@@ -145,7 +150,9 @@ class Recorder:
         frame = user_frame(inspect.currentframe())
         site = self._site if self._site is not None else self.here()
         pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, accesses)
-        if self.ordinal == 0 or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
+        opening = self.ordinal == 0 or (kind is Kind.TORCH and not self._seen_torch)
+        self._seen_torch = self._seen_torch or kind is Kind.TORCH
+        if opening or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
             self._since_backward = False
             if self.plan is None:
                 self.on_boundary(self)
@@ -202,8 +209,11 @@ class Recorder:
         )
 
     def _may_start(self, pending: Pending) -> bool:
-        """Whether an iteration can begin with this call: a tape is open, or a host value comes in."""
-        return self.open_tape is not None or pending.kind in _STARTS
+        """Whether an iteration can begin with this call: a tape is open, or a host value comes in.
+
+        Not within a step of torch, which would be taken again in every re-execution.
+        """
+        return not self.stepping and (self.open_tape is not None or pending.kind in _STARTS)
 
     # -- launches and copies -----------------------------------------------------------------------
 
@@ -410,13 +420,11 @@ class Recorder:
         pending.tape = number
         seeds = seeds_of(tape, loss, grads, self._outputs(number), self._gradients)
         if self.plan is not None:
-            self._read_terms(pending, loss_ref, seeds)
+            self.read_terms(pending, loss_ref, seeds)
             return pending, {}
         reused = self.tapes.count_backward(number) > 0
         leaves = self._leaves(number)
-        draws = state_of_generators(pending.frame, self.seeded)
         details = {
-            "draws": self._draws is not None and draws != self._draws,
             "tape": number,
             "loss": loss_ref,
             "seeds": with_sources(seeds, self.operations),
@@ -424,21 +432,89 @@ class Recorder:
             "before": {e: read_bytes(e) for e in leaves},
             "leaves": leaves,
             "reused": reused,
-            "value": _value(loss_ref, seeds),
+            "value": value_of(loss_ref, seeds),
         }
-        self._draws = draws
         return pending, details
 
     def backward_done(self, pending: Pending, details: dict[str, Any]) -> None:
         """A backward pass has run."""
+        self.end_of_backward(pending, details.pop("leaves", ()), details)
+
+    def end_of_backward(self, pending: Pending, leaves: Iterable[Extent], details: dict[str, Any]) -> None:
+        """A backward pass has run, and left its gradients in some buffers."""
         self.backwards += 1
         self._since_backward = True
         self.watches.refresh_all()
         if self.plan is not None:
             return
-        leaves = details.pop("leaves")
+        draws = state_of_generators(pending.frame, self.seeded)
+        details["draws"] = self._draws is not None and draws != self._draws
+        self._draws = draws
         pending.call = BackwardCall(taped={e: read_bytes(e) for e in leaves}, **details)
         self.commit(pending)
+
+    def adjoint_launch(
+        self, kernel: Any, values: list[Any], adjoints: list[Any]
+    ) -> tuple[Pending, dict[str, Any]] | None:
+        """A launch of a kernel's adjoint by hand is about to run: a backward pass of one launch.
+
+        Args:
+            kernel: The kernel.
+            values: Its arguments.
+            adjoints: Adjoints of its arguments, None where an argument's own gradient buffer serves.
+        """
+        usage = self._usages.get(kernel) or self._usages.setdefault(kernel, kernel_usage(kernel))
+        leaves: list[ArrayRef] = []
+        seeds: list[Seed] = []
+        for position, value in enumerate(values):
+            ref = describe(value)
+            given = describe(adjoints[position] if position < len(adjoints) else None)
+            if ref is None or (given is None and ref.gradient is None):
+                continue
+            ref = ref if given is None else replace(ref, gradient=given.pointer)
+            used = usage.of((kernel.adj.args[position].label,))
+            if used.writes:
+                seeds.append(self._seed_of(ref))
+            elif used.load:
+                leaves.append(ref)
+        if not seeds:
+            return None
+        pending = self.begin(Kind.BACKWARD, [Access(ref, LOAD, i, BY_HAND) for i, ref in enumerate(leaves)])
+        pending.tape = self.tapes.fresh()
+        if self.plan is not None:
+            self.read_terms(pending, None, tuple(seeds))
+            return pending, {}
+        extents = [e for ref in leaves if (e := ref.gradient_extent) is not None]
+        before = {e: read_bytes(e) for e in extents}
+        return pending, {
+            "tape": pending.tape,
+            "loss": None,
+            "seeds": tuple(seeds),
+            "leftovers": {e: data for e, data in before.items() if data.any()},
+            "before": before,
+            "leaves": extents,
+            "reused": False,
+            "value": value_of(None, tuple(seeds)),
+        }
+
+    def adjoint_done(self, pending: Pending, details: dict[str, Any]) -> None:
+        """The launch of an adjoint has run; what it left in buffers may seed the next one."""
+        self._passed_on.update(e.low for e in details.get("leaves", ()))
+        self.backward_done(pending, details)
+
+    def _seed_of(self, ref: ArrayRef) -> Seed:
+        extent = ref.gradient_extent
+        assert extent is not None
+        scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
+        view = np.ndarray(
+            ref.full_shape,
+            scalar,
+            read_bytes(extent),
+            offset=(ref.gradient or 0) - extent.low,
+            strides=ref.full_strides,
+        )
+        weights = np.ascontiguousarray(view).reshape(-1).view(np.uint8)
+        return Seed(ref, weights, explicit=True, source=extent if ref.gradient in self._passed_on else None)
 
     def _outputs(self, tape: int) -> set[int]:
         written: set[int] = set()
@@ -524,7 +600,8 @@ class Recorder:
                     return
                 injection.apply(pending.accesses[injection.slot].ref)
 
-    def _read_terms(self, pending: Pending, loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> None:
+    def read_terms(self, pending: Pending, loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> None:
+        """Read the parts of the objective that a backward pass begins from; ends a re-execution at the last."""
         assert self.plan is not None
         for term in self.plan.terms:
             if term.ordinal != pending.ordinal:
@@ -593,10 +670,11 @@ class Recorder:
             tapes_closed=dict(self.tapes_closed),
             notes=tuple(self.notes),
             callbacks=dict(self.callbacks),
+            in_torch=self.in_torch(),
         )
 
 
-def _value(loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> float | None:
+def value_of(loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> float | None:
     """What a backward pass differentiates, as it is now."""
     if loss is not None:
         return float(read_values(loss).sum())

@@ -38,6 +38,11 @@ class TapeIdentities:
         self._numbers[tape] = self._next
         return self._next
 
+    def fresh(self) -> int:
+        """A number for a backward pass without a tape."""
+        self._next += 1
+        return self._next
+
     def count_backward(self, number: int) -> int:
         """Count a backward pass; returns how many came before it."""
         before = self._backward.get(number, 0)

@@ -120,3 +120,12 @@ def columns(rate: np.ndarray) -> float:
         column = column * np.exp(rate * column)
         total += float((column**2).sum())
     return total
+
+
+def torch_diffusion(w: np.ndarray) -> float:
+    d = 0.3 / (1.0 + np.exp(-(w[0] * np.linspace(-1.0, 1.0, 6) + w[1])))
+    u = np.array([0.0, 0.0, 1.0, 2.0, 0.5, 0.0])
+    for _ in range(4):
+        left, right = u[[0, 0, 1, 2, 3, 4]], u[[1, 2, 3, 4, 5, 5]]
+        u = u + d * (left - 2.0 * u + right) * (1.0 + 0.5 * u)
+    return float(((u - np.array([0.2, 0.4, 0.7, 0.9, 0.7, 0.4])) ** 2).mean())

@@ -58,3 +58,29 @@ def generic_kernels(single: np.ndarray, double: np.ndarray) -> float:
 
 def half_precision(w: np.ndarray) -> float:
     return float(((np.sin(w * np.array([0.5, -0.75, 1.25, -1.5])) + w - 0.5) ** 2).sum())
+
+
+def torch_reservoir(k: np.ndarray) -> float:
+    store, total = 1.0, 0.0
+    for observed in (0.35, 0.30, 0.28, 0.28, 0.29, 0.29):
+        out = k[0] * store + k[1] * store**2
+        total += (out - observed) ** 2
+        store = store - out + 0.3
+    return float(total)
+
+
+def torch_forgets_zero(c: np.ndarray) -> float:
+    angle, speed = 0.9, 0.0
+    for _ in range(10):
+        speed = speed - 0.1 * (c[0] * speed + c[1] * np.sin(angle))
+        angle = angle + 0.1 * speed
+    return float((angle - 0.2) ** 2)
+
+
+def torch_sums_up(x: np.ndarray) -> float:
+    return float((np.cosh(x) + 0.2 * x + 0.1 * x**2).sum())
+
+
+def adjoint_by_hand(w: np.ndarray) -> float:
+    x = np.linspace(-1.0, 1.0, 7).astype(np.float32).astype(float)
+    return float(((np.exp(w[0] * x) + w[1] * x - 1.0 - 2.0 * x) ** 2).sum())

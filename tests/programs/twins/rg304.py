@@ -25,3 +25,8 @@ def regularised(m: np.ndarray) -> float:
 
 def called_twice(a: np.ndarray) -> float:
     return float(((a[0] * (1.0 - a[1] * np.cos(np.linspace(0.0, 3.0, 7))) - 1.2) ** 2).mean())
+
+
+def torch_valley(xy: np.ndarray) -> float:
+    x, y = xy.reshape(3, 2).T
+    return float((((1.0 - x) ** 2 + 5.0 * (y - x * x) ** 2) ** 2).mean())

@@ -260,3 +260,14 @@ def moving_mesh(wind: np.ndarray) -> float:
         weight = np.exp(-(apart**2).sum(axis=2, keepdims=True))
         p = p + 0.1 * push + 0.2 * away + 0.05 * (apart * weight).sum(axis=1)
     return float((p**2).sum())
+
+
+def torch_network(w: np.ndarray, b: np.ndarray) -> float:
+    h = np.tanh(np.linspace(-1.0, 1.0, 15).reshape(5, 3) @ w.reshape(2, 3).T + b)
+    y = np.sin(h[:, 0]) * np.exp(-(h[:, 1] ** 2))
+    return float(((y - np.array([-0.3, -0.1, 0.0, 0.2, 0.4])) ** 2).sum())
+
+
+def torch_steps_warp(a: np.ndarray) -> float:
+    x = np.array([-1.0, -0.6, -0.1, 0.3, 0.8, 1.1])
+    return float(((a[0] * x + a[1] * np.sin(2.0 * x) - x * x) ** 2).sum())

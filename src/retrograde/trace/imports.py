@@ -45,12 +45,27 @@ class WhenImported(importlib.abc.MetaPathFinder):
             self._busy = False
         if spec is None or spec.loader is None:
             return None
-        load = spec.loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            load(module)
-            self.remove()
-            self._tell(module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        spec.loader = _TellingLoader(spec.loader, self._imported)
         return spec
+
+    def _imported(self, module: ModuleType) -> None:
+        self.remove()
+        self._tell(module)
+
+
+class _TellingLoader(importlib.abc.Loader):
+    """Loads by another loader, and tells; nothing of it is left in the module."""
+
+    def __init__(self, loader: importlib.abc.Loader, told: Callable[[ModuleType], None]) -> None:
+        self._loader = loader
+        self._told = told
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._told(module)

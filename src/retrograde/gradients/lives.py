@@ -503,7 +503,12 @@ def first_to_add(life: Life) -> tuple[Operation, Float] | None:
 
 
 def is_bookkeeping_clean(life: Life) -> bool:
-    """Whether what was used is what the tape left, and the tape began with empty buffers."""
+    """Whether what was used is what the tape left, and the tape began with empty buffers.
+
+    In torch, and in Warp within torch; of what torch makes of it in between nothing is known.
+    """
+    if life.in_torch and not (life.inner and all(is_bookkeeping_clean(n) for n in life.inner)):
+        return False
     fresh = fresh_gradient(life)
     if life.consumed is None or life.taped is None or fresh is None:
         return False

@@ -51,6 +51,9 @@ REJECTED = 2
 )
 @click.option("--no-audit", is_flag=True, help="Do not have the gradient of this problem audited.")
 @click.option(
+    "--verify-particles", is_flag=True, help="Run the recovered state forward by 1,000 boxes of particles as well."
+)
+@click.option(
     "--problem",
     type=click.Path(path_type=Path),
     metavar="FILE.toml",
@@ -64,6 +67,7 @@ def invert(
     kernel: str,
     loss: Path | None,
     no_audit: bool,
+    verify_particles: bool,
     problem: Path | None,
     out: Path,
 ) -> int:
@@ -102,7 +106,13 @@ def invert(
                 certificate = certify(recovery)
             except Interrupted as error:
                 return INTERRUPTED + error.signal
-        report = Report(recovery, certificate, remarks)
+        verification = None
+        if verify_particles:
+            from retrograde.aerosol.inversion.verification import verify_by_particles
+
+            progress("running particles forward")
+            verification = verify_by_particles(recovery)
+        report = Report(recovery, certificate, remarks, verification)
         _write(report, out)
         resume.unlink(missing_ok=True)
     print_text(render_summary, report)

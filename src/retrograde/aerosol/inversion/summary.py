@@ -14,6 +14,7 @@ from rich.text import Text
 from retrograde.aerosol.inversion.assumptions import assumptions
 from retrograde.aerosol.inversion.certificate import Certificate
 from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.verification import Verification
 
 Document = dict[str, Any]
 
@@ -29,11 +30,13 @@ class Report:
         recovery: The answer.
         certificate: What the auditor said of the gradient; None where it was not asked.
         remarks: Further sentences about what was assumed, first in the list.
+        verification: What particles made of the recovered state; None where it was not asked for.
     """
 
     recovery: Recovery
     certificate: Certificate | None
     remarks: tuple[str, ...] = ()
+    verification: Verification | None = None
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -94,7 +97,29 @@ def summarise(report: Report) -> Document:
         document["ensemble"] = {"members": recovery.ensemble.members, "deviation_ratio": recovery.ensemble.ratio}
     if recovery.held_out is not None:
         document["held_out"] = _held_out(report)
+    if report.verification is not None:
+        document["particles"] = _by_particles(report.verification)
     return document
+
+
+def _by_particles(found: Verification) -> Document:
+    scans = zip(
+        found.start, found.measured, found.sectional, found.particles, found.standard_error, found.shape_l1, strict=True
+    )
+    return {
+        "boxes": found.boxes,
+        "scans": [
+            {
+                "start": _time(start),
+                "number_measured": measured * _PER_CM3,
+                "number_sectional": sectional * _PER_CM3,
+                "number_particles": particles * _PER_CM3,
+                "number_standard_error": error * _PER_CM3,
+                "shape_l1": shape,
+            }
+            for start, measured, sectional, particles, error, shape in scans
+        ],
+    }
 
 
 def _held_out(report: Report) -> Document:
@@ -233,7 +258,19 @@ def _checks(report: Report) -> list[str]:
             "part by noise says."
         )
     lines.append(_gradient(report.certificate))
+    if report.verification is not None:
+        lines.append(_verified(report.verification))
     return lines
+
+
+def _verified(found: Verification) -> str:
+    measured = float(np.abs(found.particles / found.measured - 1.0).max())
+    return (
+        f"Run forward by {found.boxes} boxes of particles, the recovered state gives the numbers of the scans within "
+        f"{100.0 * found.difference:.2g} % of the sectional model's (standard error "
+        f"{100.0 * float((found.standard_error / found.particles).max()):.1g} %), and within {100.0 * measured:.2g} % "
+        "of those measured."
+    )
 
 
 def _gradient(certificate: Certificate | None) -> str:

@@ -39,10 +39,11 @@ def test_a_past_is_recovered_from_files(folder: Path, capsys: pytest.CaptureFixt
     window = ("--window", "10:10..10:20", "--law", "power-law", "--out", "@loss.toml")
     assert retrograde(folder, "calibrate", *common, *window) == 0
     assert "scans, 2020-05-04T10:10:00 to" in capsys.readouterr().out
-    invert = ("--at", "10:00", "--from", "10:05", "--loss", "@loss.toml", "--no-audit", "--out", "@results/new")
-    assert retrograde(folder, "invert", *common, *invert) == 0
+    invert = ("--at", "10:00", "--from", "10:05", "--loss", "@loss.toml", "--no-audit", "--verify-particles")
+    assert retrograde(folder, "invert", *common, *invert, "--out", "@results/new") == 0
     out = capsys.readouterr().out
     assert out.startswith("RECOVERED")
+    assert "1000 boxes of particles" in out
     results = folder / "results" / "new"
     names = ["recovery.nc", "recovery.png", "recovery.svg", "summary.json"]
     assert sorted(p.name for p in results.iterdir()) == names
@@ -58,6 +59,11 @@ def test_a_past_is_recovered_from_files(folder: Path, capsys: pytest.CaptureFixt
     assert summary["held_out"]["number"] == pytest.approx(truth)
     assert summary["held_out"]["shape_l1"] < 0.05
     assert summary["held_out"]["coverage"] > 0.85
+    (scan,) = summary["particles"]["scans"]
+    difference = scan["number_particles"] - scan["number_sectional"]
+    assert abs(difference) < 4.0 * scan["number_standard_error"] + 2e-3 * scan["number_sectional"]
+    assert scan["number_standard_error"] < 5e-3 * scan["number_particles"]
+    assert scan["shape_l1"] < 0.02
     simulate = ("--from", "10:00", "--to", "10:05", "--loss", "@loss.toml", "--out", "@results")
     assert retrograde(folder, "simulate", *common, *simulate) == 0
     table = capsys.readouterr().out.splitlines()

@@ -21,6 +21,7 @@ from retrograde.aerosol.composition import (
 )
 from retrograde.aerosol.exact import additive_kmers, constant_kmers, product_kmers
 from retrograde.aerosol.exact.mixing import mixing_state_index
+from retrograde.aerosol.losses import MixingStateLoss
 from retrograde.aerosol.physics import AdditiveKernel, CoagulationKernel, ConstantKernel, ProductKernel
 from retrograde.aerosol.processes import CoagulationCellAverage, CoagulationFixedPivot, Dilution, FirstOrderLoss
 from retrograde.aerosol.simulation import PositivityError, Simulation
@@ -123,6 +124,31 @@ def test_chi_is_exact_in_the_limit_of_fine_compositions(kernel, kmers, time, phi
     assert abs(errors[1]) < 1e-2
     assert abs(errors[2]) < 0.5 * abs(errors[1]) < 0.25 * abs(errors[0])
     assert mixing_state_index_by_size(end.final.numpy(), g)[0] - exact > 0.3
+
+
+def test_the_derivative_of_chi_to_the_initial_mixture_is_the_exact_one_in_the_limit() -> None:
+    """To the share of one species at the start; the exact one by differences of the exact chi. Of second order."""
+    phi, end, bins = 0.3, 1.0 / (1e-15 * N0), 9
+
+    def exact(share: float) -> float:
+        return mixing_state_index(lambda k: constant_kmers(k, 1.0), [share, 1.0 - share])
+
+    slope = (8 * (exact(phi + 1e-3) - exact(phi - 1e-3)) - (exact(phi + 2e-3) - exact(phi - 2e-3))) / 12e-3
+    errors = []
+    for levels in (5, 10, 20):
+        g = CompositionGrid(SizeGrid.from_ratio(V0, 2.0, bins), (Species("a"), Species("b")), levels)
+        number = np.zeros((bins, levels + 1))
+        number[0, 0], number[0, -1] = N0 * phi, N0 * (1 - phi)
+        start = CompositionState.from_numpy(number, g, requires_grad=True)
+        simulation = CompositionSimulation(g, (CoagulationFixedPivot(CASES[0][0]),), [0.0, end], substeps=200)
+        with wp.Tape() as tape:
+            final = simulation.run(start).final
+            loss = MixingStateLoss(g, 0.0)(final)
+        tape.backward(grads={loss: wp.ones_like(loss)})
+        gradient = start.number.grad.numpy()[0] / (2.0 * final.mixing_state_index()[0])
+        errors.append(abs(N0 * (gradient[0, 0] - gradient[0, -1]) / slope - 1.0))
+    assert errors[1] < 2e-2
+    assert errors[2] < 0.5 * errors[1] < 0.25 * errors[0]
 
 
 INTERVALS = np.array([0.0, 30.0, 90.0])

@@ -25,6 +25,7 @@ from retrograde.aerosol.composition import (
 from retrograde.aerosol.composition.vapours import surface_concentrations
 from retrograde.aerosol.exact import ConstantGrowthSolution
 from retrograde.aerosol.grids import diameter_of
+from retrograde.aerosol.losses import KappaLoss, MixingStateLoss, SizeKappaLoss
 from retrograde.aerosol.physics import ConstantKernel, koehler_saturation_ratio, uptake_rate
 from retrograde.aerosol.processes import CoagulationFixedPivot, Dilution, FirstOrderLoss
 
@@ -208,6 +209,27 @@ def test_every_element_of_the_gradient_through_all_processes(seed: int) -> None:
     other_number, other_gas = gradient(number, GAS, through_tape=True)
     assert_allclose(by_number, other_number, rtol=1e-11, atol=1e-13 * np.abs(other_number).max())
     assert_allclose(by_gas, other_gas, rtol=1e-11)
+
+
+def test_losses_on_hygroscopicity_and_mixing_state_reach_every_cell_of_the_start() -> None:
+    """From the final state through all processes, by differences; the two losses added."""
+    goal = state(7)
+    losses = (KappaLoss(goal), SizeKappaLoss(goal, slices=3), MixingStateLoss(GRID, 0.9, scale=0.1))
+    number = state(1).numpy()
+
+    def value(numbers: Floats) -> tuple[Floats, Floats]:
+        boxes = numbers.reshape(-1, GRID.bins, GRID.fractions)
+        final = EVERYTHING.run(CompositionState.from_numpy(boxes, GRID), GAS).final
+        each = np.stack([loss(final).numpy() for loss in losses])
+        return each.sum(axis=0), 4.0 * np.abs(each).sum(axis=0)
+
+    start = CompositionState.from_numpy(number, GRID, requires_grad=True)
+    with wp.Tape() as tape:
+        final = EVERYTHING.run(start, GAS).final
+        each = [loss(final) for loss in losses]
+    tape.backward(grads={loss: wp.ones_like(loss) for loss in each})
+    gradient = start.number.grad.numpy()[0, :-1].reshape(-1)
+    assert_agrees(gradient, differences(value, number.reshape(-1), scale=2e-2))
 
 
 @pytest.mark.parametrize("gas", [0.999, 1.001])

@@ -47,6 +47,24 @@ def test_chi_is_that_of_single_particles() -> None:
     assert_allclose(state.mixing_state_index(), particles.mixing_state_index(), rtol=1e-12)
 
 
+def test_particles_are_put_on_the_grid_with_all_they_hold() -> None:
+    """Random particles within, below and above the sizes, empty slots among them; on pivots they stay as they are."""
+    rng = np.random.default_rng(4)
+    volume = np.exp(rng.uniform(np.log(0.3e-22), np.log(6e-21), (2, 400, 1)))
+    volume[:, ::7] = 0.0
+    masses = volume * rng.dirichlet(np.ones(3), (2, 400)) * GRID.densities
+    particles = ParticleState.from_numpy(masses, [1e-6, 2e-6], density=GRID.densities)
+    state = CompositionState.from_particles(particles, GRID)
+    assert_allclose(state.species_mass() + state.outside_mass(), particles.species_mass(), rtol=1e-13)
+    inside = (volume[..., 0] >= SIZES.volumes[0]) & (volume[..., 0] <= GRID.row_volumes[-1])
+    within = ParticleState.from_numpy(masses * inside[..., None], [1e-6, 2e-6], density=GRID.densities)
+    number = CompositionState.from_particles(within, GRID).number.numpy().sum(axis=(1, 2))
+    assert_allclose(number, within.total_number(), rtol=1e-13)
+    one = ParticleState.from_numpy(GRID.particle_masses[2, 5][None, None], 1.0, density=GRID.densities)
+    there = CompositionState.from_particles(one, GRID).numpy()[0]
+    assert there[2, 5] == pytest.approx(1.0, abs=1e-12)
+
+
 def test_chi_at_its_ends() -> None:
     """External mixtures have 0, internal ones 1, one species alone and empty boxes have none."""
     number = np.ones(5)
@@ -77,6 +95,8 @@ def test_what_does_not_fit_is_refused() -> None:
         CompositionState.from_numpy(-NUMBER, GRID)
     with pytest.raises(ValueError, match="species: expected different names"):
         CompositionGrid(SIZES, (SOOT, SOOT), 3)
+    with pytest.raises(ValueError, match="as on the grid"):
+        CompositionState.from_particles(ParticleState.from_numpy(np.ones((1, 2, 2)), 1.0), GRID)
     with pytest.raises(ValueError, match="density of x"):
         Species("x", -1.0)
     with pytest.raises(ValueError, match="amounts"):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from retrograde.aerosol._device import WarpArray, device_of, shape_of, to_device, to_host, type_of, wp
 from retrograde.aerosol.composition.grid import CompositionGrid
 from retrograde.aerosol.composition.measures import mixing_state_index
+from retrograde.aerosol.particles.state import ParticleState
 from retrograde.aerosol.states import SectionalState, check_concentrations
 
 Floats = NDArray[np.float64]
@@ -110,6 +111,45 @@ class CompositionState:
             np.add.at(spread, points, weights)
             total = total + values[:, :, None] * spread
         return cls.from_numpy(total, grid, device=device, requires_grad=requires_grad)
+
+    @classmethod
+    def from_particles(
+        cls, particles: ParticleState, grid: CompositionGrid, *, requires_grad: bool = False
+    ) -> CompositionState:
+        """State that stands for single particles: each is split between the sizes and compositions around its own.
+
+        The mass of every species is kept, and number too, except that a particle below the smallest size is split
+        between that and nothing, and one above the row past the grid is put there as the number of its volume.
+
+        Args:
+            particles: Particles, of the grid's species in its order.
+            grid: Sizes and compositions.
+            requires_grad: Whether the device array carries a gradient.
+
+        Raises:
+            ValueError: Species differ in number or density.
+        """
+        if not np.array_equal(particles.density, grid.densities):
+            raise ValueError(
+                f"particles: expected species of densities {grid.densities} kg m^-3 as on the grid, "
+                f"got {particles.density}"
+            )
+        volumes = particles.numpy() / grid.densities
+        box, slot = np.nonzero(volumes.sum(axis=2) > 0.0)
+        each: Floats = volumes[box, slot]
+        total: Floats = each.sum(axis=1)
+        points, weights = grid.lattice.split(each / total[:, None])
+        pivots = np.append(0.0, grid.row_volumes)
+        low: NDArray[np.int64] = (total[:, None] >= pivots[1:-1]).sum(axis=1)
+        share = (total - pivots[low]) / (pivots[low + 1] - pivots[low])
+        is_past = total >= pivots[-1]
+        number = np.zeros((particles.boxes, grid.rows, grid.fractions))
+        lower, upper = np.where(is_past, 0.0, 1.0 - share), np.where(is_past, total / pivots[-1], share)
+        for row, part in ((low - 1, lower), (low, upper)):
+            held = row >= 0
+            amount = (part / particles.volume[box])[:, None] * weights
+            np.add.at(number, (box[held, None], row[held, None], points[held]), amount[held])
+        return cls.from_numpy(number, grid, device=particles.device, requires_grad=requires_grad)
 
     @property
     def boxes(self) -> int:

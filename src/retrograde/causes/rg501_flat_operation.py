@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.causes.base import Cause
+from retrograde.causes.draws import decided_by_draws
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.cure import Cure
 from retrograde.gradients.judge import Judgement, Opinion
@@ -28,7 +29,8 @@ CAUSE = Cause(
     finds=(
         "Gradients that are right and zero everywhere, and rounding, casts to integers and back, signs and choices "
         "between constants on the path. Shown by giving the operation a surrogate derivative (that of the identity, or "
-        "of a logistic step): the gradient is then no longer zero."
+        "of a logistic step): the gradient is then no longer zero. Also conditions in which a random draw and computed "
+        "values decide together, as in acceptance and rejection: these are read from the source."
     ),
     why=(
         "The objective is a flight of stairs in the parameter: its derivative is zero almost everywhere, and that is "
@@ -77,7 +79,29 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
         seen.add(case.life.name)
         for operation, rewrite in _blocking(case):
             found.setdefault(rewrite.label, _suspect(case, operation, rewrite))
+    for judgement in judgements:
+        if judgement.opinion is not Opinion.WRONG:
+            for site, order, text in decided_by_draws(judgement.case):
+                found.setdefault(str(site), _decided(judgement.case, site, order, text))
     return list(found.values())
+
+
+def _decided(case: Case, site: CallSite, order: int, text: str) -> Suspect:
+    return Suspect(
+        code=CAUSE.code,
+        site=site,
+        order=order,
+        message=(
+            f"Whether `{text}` holds is decided by a draw: how likely that is depends on computed values, but the "
+            f"decision itself is flat, so the gradient of {case.life.name} leaves out how it changes what happens."
+        ),
+        fix=(
+            "For the derivative of a mean, use an estimator: a score function, or a relaxation of the decision. That "
+            "is a choice of model, not a repair."
+        ),
+        array=case.life.name,
+        route="decided by a draw",
+    )
 
 
 def _is_zero(case: Case) -> bool:

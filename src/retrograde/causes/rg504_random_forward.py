@@ -23,7 +23,11 @@ CAUSE = Cause(
         "The gradient is that of the realisation at hand. Differences between two evaluations, and the loss from one "
         "iteration to the next, also contain the noise."
     ),
-    fix="Fix the seed while checking gradients; rebuild the state in each evaluation.",
+    fix=(
+        "Fix the seed while checking gradients; rebuild the state in each evaluation. Where draws decide what happens "
+        "(accept or reject, who meets whom), the derivative of the mean needs an estimator: a score function, a "
+        "relaxation, or reparameterised draws."
+    ),
     example_wrong="noise = wp.array(rng.normal(size=n), dtype=float)      # another draw in each iteration",
     example_right="noise = wp.array(np.random.default_rng(seed).normal(size=n), dtype=float)",
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html",),

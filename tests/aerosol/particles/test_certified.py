@@ -128,4 +128,7 @@ def test_auditor_finds_the_replay_of_events_right(auditor, condensation):
 @pytest.mark.programs
 def test_auditor_names_the_draws_of_a_raw_stochastic_program(auditor):
     document = auditor.audit(RAW)
-    assert "RG504" in {remark["code"] for remark in document["remarks"]}, document
+    remarks = {remark["code"]: remark for remark in document["remarks"]}
+    assert {"RG501", "RG504"} <= remarks.keys(), document
+    assert "merged" in remarks["RG501"]["message"]
+    assert all("estimator" in remark["fix"] for remark in remarks.values())

@@ -1,6 +1,14 @@
 """Elementary device functions without cancellation."""
 
+import numpy as np
+
 from retrograde.aerosol._device import Float64, wp
+
+log1p = np.log1p
+"""Host twin of `log1p_wp`."""
+
+expm1 = np.expm1
+"""Host twin of `expm1_wp`."""
 
 _ONE = wp.constant(wp.float64(1.0))
 

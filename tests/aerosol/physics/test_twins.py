@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import warp as wp
 
+from retrograde.aerosol import _elementary
 from retrograde.aerosol.physics import (
     crump_seinfeld1981,
     davies1945,
@@ -60,6 +61,8 @@ CASES = [
         [DIAMETER, between(1e-6, 1e-4), between(0.01, 0.5), between(1e-3, 1.0), TEMPERATURE],
     ),
     (thomson1871, "kelvin_ratio", [between(5e-9, 2e-5), between(1e-3, 0.1), between(0.01, 0.2), DENSITY, TEMPERATURE]),
+    (_elementary, "log1p", [between(1e-18, 1e3)]),
+    (_elementary, "expm1", [between(1e-18, 10.0)]),
     (raoult1887, "ideal_activity", [between(1e-20, 1e-18), between(1e-18, 1e-16)]),
     (relaxation, "mean_decay", [between(1e-9, 50.0)]),
     (petters_kreidenweis2007, "kappa_activity", [VOLUME, VOLUME[::-1].copy(), between(1e-3, 1.4)]),

@@ -16,6 +16,7 @@ from retrograde.causes.acceptance import is_accepted
 from retrograde.causes.explain import explain_all, merge, remarks_on
 from retrograde.causes.finding import Finding
 from retrograde.gradients.contrast import contrast_all
+from retrograde.gradients.evidence import rerun_of
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Means, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean, reads_gradients
@@ -176,6 +177,7 @@ class _Conductor:
             remarks=remarks_on(judgements),
             accepted=accepted,
             ladder=ladders,
+            reruns=tuple(rerun_of(j.case) for j in judgements) if self.request.evidence else (),
             against=contrast_all(self.request.against, means.others, ladders) if self.request.against else None,
             losses=losses_of(recording, find_lives(recording), self.request.objective),
             checked=_checked(judgements, [j for j, e in explanations if is_accepted(e, accept)]),

@@ -22,6 +22,7 @@ class AuditRequest:
         seed: Seed of the random probes.
         accept: Codes of causes that are declared intended: they are noted, and are no faults.
         against: Path of an npz file with another implementation's gradients; None without one.
+        evidence: Whether what a script needs to measure the same slopes again is to be kept.
         scratch: Folder for the audit's temporary files, which whoever asks removes afterwards; None makes one.
     """
 
@@ -35,6 +36,7 @@ class AuditRequest:
     seed: int = 0
     accept: tuple[str, ...] = ()
     against: str | None = None
+    evidence: bool = False
     scratch: str | None = None
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 
 from retrograde.causes.finding import Finding
 from retrograde.gradients.contrast import Against
+from retrograde.gradients.reruns import Rerun
 from retrograde.gradients.rungs import Ladder
 from retrograde.stock.words import Stock
 
@@ -110,6 +111,7 @@ class Audit:
         seconds: Time of the whole audit [s].
         overhead: Time of the whole audit over the program's own run time, None where unknown.
         against: How the gradients differ from another implementation's, where those were given.
+        reruns: How to measure the slopes of each ladder again, where that was asked for.
         stock: What Warp's own checks say of the program, where they were asked.
         comparison: What changed since an earlier audit, where one was given.
     """
@@ -131,5 +133,6 @@ class Audit:
     seconds: float = 0.0
     overhead: float | None = field(default=None)
     against: Against | None = None
+    reruns: tuple[Rerun, ...] = ()
     stock: tuple[Stock, ...] = ()
     comparison: Comparison | None = None

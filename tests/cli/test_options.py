@@ -82,7 +82,6 @@ def test_iterations_may_be_auto(requests):
         (["audit", "--format", "xml", "train.py"], "xml"),
         (["audit", "--format", "sarif", "train.py"], "sarif is not part of this version"),
         (["audit", "--format", "html", "train.py"], "html is not part of this version"),
-        (["audit", "--evidence", "dir", "train.py"], "--evidence is not part of this version"),
         (["explain"], "Missing argument"),
         (["explain", "RG999"], "There is no cause RG999"),
         (["invent"], "invent"),

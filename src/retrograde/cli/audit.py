@@ -19,6 +19,7 @@ from retrograde.cli.stock import ask_stock
 from retrograde.cli.supervise import LIMIT, Interrupted, supervise
 from retrograde.gradients.other import OtherGradientsError, read_others
 from retrograde.report.comparison import compare
+from retrograde.report.evidence import write_evidence
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
 from retrograde.request import AuditRequest
@@ -78,9 +79,15 @@ def _against(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     return value
 
 
-def _refuse(ctx: click.Context, param: click.Parameter, value: object) -> object:
-    if value not in (None, (), False):
-        raise click.UsageError(f"--{param.name} is not part of this version.", ctx)
+def _empty_folder(ctx: click.Context, _param: click.Parameter, value: Path | None) -> Path | None:
+    """A folder that is not there yet, or that holds nothing that could be overwritten."""
+    if value is None:
+        return None
+    place = next(folder for folder in (value.absolute(), *value.absolute().parents) if folder.exists())
+    if place == value.absolute() and any(place.iterdir()):
+        raise click.UsageError(f"{value} is not empty.", ctx)
+    if not (place.is_dir() and os.access(place, os.W_OK)):
+        raise click.UsageError(f"{value} cannot be written.", ctx)
     return value
 
 
@@ -137,7 +144,13 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
 @click.option(
     "--stock", is_flag=True, help="Ask Warp's own overwrite tracker and gradcheck_tape too, in runs of their own."
 )
-@click.option("--evidence", hidden=True, callback=_refuse)
+@click.option(
+    "--evidence",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    callback=_empty_folder,
+    help="Leave a script that measures the same slopes again without Retrograde, and the arrays behind every number.",
+)
 @click.option("-m", "module", metavar="MODULE", help="Audit a module, as `python -m` runs it.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [-- ARGS]...")
 def audit(
@@ -152,17 +165,31 @@ def audit(
     baseline: Baseline | None,
     against: str | None,
     stock: bool,
+    evidence: Path | None,
     module: str | None,
     program: tuple[str, ...],
-    **_later: object,
 ) -> int:
     """Audit the gradient that SCRIPT trains on. ARGS are its own, and the script is not edited.
 
+    The program runs as it is. The gradient that its optimizer uses is held against measured slopes of the objective;
+    if they differ, the report names the fault, the line and the fix.
+
+    \b
+    Is it right?              retrograde audit train.py -- --steps 20
+    Is it cured?              retrograde audit --format json --output old.json train.py
+                              retrograde audit --baseline old.json train.py
+    Truncated on purpose?     retrograde audit --accept RG307 train.py
+    Does JAX say the same?    retrograde audit --against jax.npz train.py
+    Would Warp have told?     retrograde audit --stock train.py
+    Show me.                  retrograde audit --evidence folder train.py
+
     Exit status: 0 right, 1 wrong, 2 undecided, 3 the program could not be run, 4 nothing to check, 64 usage.
-    """
+    """  # noqa: D301 - the backspace keeps the lines of the examples as they are
     script, args = _split(module, program)
     _check_writable(output)
-    request = AuditRequest(script, module, args, iterations, objective, parameters, budget, seed, accept, against)
+    request = AuditRequest(
+        script, module, args, iterations, objective, parameters, budget, seed, accept, against, evidence is not None
+    )
     to_stdout = output is None and "json" in formats
     progress = Progress(Console(stderr=True))
     try:
@@ -177,6 +204,8 @@ def audit(
         return INTERRUPTED + error.signal
     if baseline is not None:
         result = replace(result, comparison=compare(baseline.path, baseline.document, result))
+    if evidence is not None:
+        _leave_evidence(evidence, result, request)
     _report(result, formats, output)
     return status_of(result.verdict)
 
@@ -196,6 +225,13 @@ def _check_writable(output: Path | None) -> None:
     place = output if output.exists() else output.absolute().parent
     if not os.access(place, os.W_OK):
         raise click.UsageError(f"{output} cannot be written.")
+
+
+def _leave_evidence(folder: Path, result: Audit, request: AuditRequest) -> None:
+    try:
+        write_evidence(folder, result, request)
+    except OSError as error:
+        raise click.ClickException(f"{folder} cannot be written: {error.strerror}.") from error
 
 
 def _report(result: Audit, formats: tuple[str, ...], output: Path | None) -> None:

@@ -11,6 +11,7 @@ from retrograde.aerosol.formats.particula import (
     sectional_from_particula,
     sectional_to_particula,
 )
+from retrograde.aerosol.formats.particula_gas import gas_from_particula, gas_to_particula
 from retrograde.aerosol.formats.particula_particles import particles_from_particula, particles_to_particula
 from retrograde.aerosol.formats.partmc import PartMCState, read_partmc, write_partmc
 from retrograde.aerosol.formats.reading import read
@@ -28,6 +29,8 @@ __all__ = [
     "from_instrument",
     "from_pandas",
     "from_xarray",
+    "gas_from_particula",
+    "gas_to_particula",
     "particles_from_particula",
     "particles_to_particula",
     "read",

@@ -187,19 +187,24 @@ def _unread_leaf(
         for access in operation.accesses:
             ref = access.ref
             only_read = access.usage.load and not access.usage.writes
-            fresh = only_read and ref.gradient is not None and ref.pointer not in written
+            fresh = only_read and ref.gradient is not None and _memory(ref) not in written
             if fresh:
                 whole = ref if _alike(ref, stepped) else describe(root_of(ref.array))
                 if whole is not None and whole.gradient not in (None, *known) and _alike(whole, stepped):
                     found.setdefault(whole.pointer, whole)
             if access.usage.writes:
-                written.add(ref.pointer)
+                written.add(_memory(ref))
     name = recording.name(stepped)
     named = [r for r in found.values() if recording.name(r) == name]
     if len(named) == 1:
         return named[0]
     rivals = _stepped_alike(recording, backward, stepped)
     return list(found.values())[rivals.index(stepped.pointer)] if len(rivals) == len(found) else None
+
+
+def _memory(ref: ArrayRef) -> int:
+    """Address of the array that a view is of, of any other array its own."""
+    return int(getattr(root_of(ref.array), "ptr", None) or ref.pointer)
 
 
 def _stepped_alike(recording: Recording, backward: Operation, stepped: ArrayRef) -> list[int]:

@@ -139,6 +139,15 @@ def test_files_that_are_no_python_are_named_and_the_others_looked_at(tmp_path: P
     assert "train.py:6:5: RG401" in done.stdout
 
 
+def test_a_folder_above_or_hidden_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
+    _write(tmp_path, name="project/train.py")
+    _write(tmp_path, name=".hidden/train.py")
+    (tmp_path / "here").mkdir()
+    assert _lint("../project", cwd=tmp_path / "here").stdout.startswith("../project/train.py:6:5: RG401")
+    assert _lint(".hidden", cwd=tmp_path).stdout.startswith(".hidden/train.py:6:5: RG401")
+    assert _lint(".", cwd=tmp_path).stdout.count("RG401 `") == 1
+
+
 def test_no_paths_and_no_such_path_are_usage_errors(tmp_path: Path) -> None:
     assert _lint(cwd=tmp_path).returncode == 64
     done = _lint("nowhere", cwd=tmp_path)

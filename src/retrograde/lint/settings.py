@@ -39,8 +39,9 @@ class Settings:
 
     def leaves_out(self, path: Path) -> bool:
         """Whether a file or a folder below the given ones is left out."""
-        names = (*_ALWAYS_LEFT_OUT, *self.exclude)
-        return any(fnmatch.fnmatch(path.name, n) or fnmatch.fnmatch(path.as_posix(), n) for n in names)
+        if any(fnmatch.fnmatch(path.name, name) for name in (*_ALWAYS_LEFT_OUT, *self.exclude)):
+            return True
+        return any(fnmatch.fnmatch(path.as_posix(), pattern) for pattern in self.exclude)
 
 
 def read_settings(start: Path) -> Settings:

@@ -8,16 +8,11 @@ one and are not told.
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import os
 import random
-import threading
-import weakref
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +22,12 @@ from retrograde.trace.callsite import is_ours
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.imports import WhenImported
 from retrograde.trace.objects import BUILDERS, read_by
-from retrograde.trace.recorder import Pending, Recorder
+from retrograde.trace.observer_tapes import TapeCalls
+from retrograde.trace.observer_torch import TorchCalls
+from retrograde.trace.patches import Call
 from retrograde.trace.routines import ROUTINES, arrays_by_role
-from retrograde.trace.tapes import TapeState
-from retrograde.trace.threads import ForeignCallError
-from retrograde.trace.torch_bridge import TorchBridge
 from retrograde.trace.warp_api import context, tape, torch_interop, types, utils, wp
 
-Call = Callable[..., Any]
 _LAUNCH_OPTIONS = (
     "adj_inputs",
     "adj_outputs",
@@ -48,19 +41,8 @@ _LAUNCH_OPTIONS = (
 )
 
 
-class Observer:
+class Observer(TapeCalls, TorchCalls):
     """Installs and removes the patches."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
-        self._nesting = threading.local()
-        self._saved: list[tuple[Any, str, Any]] = []
-        self._launch_arguments: dict[int, tuple[Any, list[Any]]] = {}
-        self._captures: weakref.WeakKeyDictionary[Any, Capture] = weakref.WeakKeyDictionary()
-        self._torch = TorchBridge(recorder, torch_interop.from_torch)
-        self._waiting: WhenImported | None = None
-        self._hooks: list[Any] = []
-        recorder.in_torch = self._torch.addresses
 
     def install(self) -> None:
         """Begin to observe."""
@@ -118,87 +100,6 @@ class Observer:
         for owner, name, original in reversed(self._saved):
             setattr(owner, name, original)
         self._saved.clear()
-
-    # -- patching ----------------------------------------------------------------------------------
-
-    def _patch(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original = vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)
-        self._saved.append((owner, name, original))
-        setattr(owner, name, functools.wraps(original)(wrapper(original)))
-
-    def _patch_property(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original = cast("property", vars(owner)[name])
-        self._saved.append((owner, name, original))
-        setattr(owner, name, property(wrapper(cast("Call", original.fget))))
-
-    def _patch_function(
-        self, name: str, wrapper: Callable[[Call], Call], owners: tuple[Any, Any] = (context, wp)
-    ) -> None:
-        original = getattr(owners[0], name, None)
-        if original is None:
-            return
-        patched = functools.wraps(original)(wrapper(original))
-        for owner in owners:
-            if getattr(owner, name, None) is original:
-                self._saved.append((owner, name, original))
-                setattr(owner, name, patched)
-
-    def _tell(self, method: Call, *args: Any, **kwargs: Any) -> Any:
-        """Tell the recorder something. A failure of ours ends the recording, never the program."""
-        if self.recorder.failure is not None or self.recorder.thread.process != os.getpid():
-            return None
-        try:
-            return method(*args, **kwargs)
-        except ForeignCallError:
-            return None
-        except Exception as error:
-            self.recorder.fail(error)
-            return None
-
-    @property
-    def _depth(self) -> int:
-        """How many observed calls the present thread is inside of."""
-        return getattr(self._nesting, "depth", 0)
-
-    @contextmanager
-    def _inside(self) -> Generator[None]:
-        self._nesting.depth = self._depth + 1
-        try:
-            yield
-        finally:
-            self._nesting.depth -= 1
-
-    def _observe(
-        self, begin: Callable[[], Any], run: Callable[[], Any], finish: Callable[[Any], None] | None = None
-    ) -> Any:
-        """Run a call, told of before and after; where it is captured, told of whenever its graph is launched.
-
-        Args:
-            begin: Tells of the call. What it needs to know is frozen: it may run later, and again.
-            run: The call.
-            finish: Tells that it has run, given what `begin` returned; not called where that is None.
-        """
-        capture = self._capture
-        with self._inside():
-            if capture is not None:
-                result, switch = capture.call(run)
-                if switch is not None:
-                    capture.steps.append(Step(switch, begin, finish, self.recorder.here()))
-                return result
-            pending = self._tell(begin)
-            result = run()
-            if pending is not None:
-                self._tell(self.recorder.commit if finish is None else finish, pending)
-            return result
-
-    @property
-    def _capture(self) -> Capture | None:
-        """The capture under way."""
-        graph = graph_under_way()
-        capture = None if graph is None else self._captures.get(graph)
-        return capture if capture is not None and capture.obstacle is None else None
-
-    # -- launches ----------------------------------------------------------------------------------
 
     def _launch(self, original: Call) -> Call:
         def launch(kernel: Any, dim: Any, inputs: Any = (), outputs: Any = (), *args: Any, **kwargs: Any) -> Any:
@@ -306,8 +207,6 @@ class Observer:
 
         return launch
 
-    # -- graphs ------------------------------------------------------------------------------------
-
     def _capture_begin(self, original: Call) -> Call:
         def capture_begin(*args: Any, **kwargs: Any) -> Any:
             result = original(*args, **kwargs)
@@ -388,10 +287,6 @@ class Observer:
             capture.set_all(True)
             recorder.open_tape = open_tape
 
-    def _entry_to_tell(self, this: Any) -> Callable[[], None]:
-        """How to tell, at each launch of a graph, that a tape is open; each launch records what a new tape would."""
-        return partial(self.recorder.enter, this, anew=not this.launches)
-
     def _seed(self, whose: str, original: Call) -> Call:
         def seed(*args: Any, **kwargs: Any) -> Any:
             if args or kwargs:
@@ -399,8 +294,6 @@ class Observer:
             return original(*args, **kwargs)
 
         return seed
-
-    # -- arrays ------------------------------------------------------------------------------------
 
     def _copy(self, original: Call) -> Call:
         def copy(
@@ -568,140 +461,6 @@ class Observer:
             return self._observe(begin, lambda: original(array, src), self.recorder.commit_write)
 
         return assign
-
-    # -- torch -------------------------------------------------------------------------------------
-
-    def _from_torch(self, original: Call) -> Call:
-        def from_torch(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._depth:
-                return original(tensor, *args, **kwargs)
-            with self._inside():
-                array = original(tensor, *args, **kwargs)
-                if isinstance(array, wp.array):
-                    self._tell(self._torch.taken, array, tensor)
-            return array
-
-        return from_torch
-
-    def _to_torch(self, original: Call) -> Call:
-        def to_torch(array: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._depth:
-                return original(array, *args, **kwargs)
-            with self._inside():
-                pending = self._tell(self.recorder.host_read, array)
-                tensor = original(array, *args, **kwargs)
-                if pending is not None:
-                    self._tell(self._torch.given, pending, tensor)
-            return tensor
-
-        return to_torch
-
-    def _observe_torch(self, torch: Any) -> None:
-        """Torch has been imported."""
-        hooks: Any = importlib.import_module("torch.optim.optimizer")
-        self._hooks += [
-            hooks.register_optimizer_step_pre_hook(self._on_optimizer(self._torch.before_step)),
-            hooks.register_optimizer_step_post_hook(self._on_optimizer(self._torch.after_step)),
-        ]
-        self._patch(torch.optim.Optimizer, "__init__", self._optimizer_made)
-        self._patch(torch.autograd, "backward", self._torch_backward)
-
-    def _on_optimizer(self, told: Call) -> Call:
-        def hook(optimizer: Any, *_: Any) -> None:
-            with self._inside():
-                self._tell(told, optimizer)
-
-        return hook
-
-    def _optimizer_made(self, original: Call) -> Call:
-        def init(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            original(optimizer, *args, **kwargs)
-            with self._inside():
-                self._tell(self._torch.made, optimizer)
-
-        return init
-
-    def _torch_backward(self, original: Call) -> Call:
-        def backward(tensors: Any, grad_tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
-            if self._depth:
-                return original(tensors, grad_tensors, *args, **kwargs)
-            with self._inside():
-                told = self._tell(self._torch.begin_backward, tensors, grad_tensors)
-            # What torch calls of the program is observed as the program's own.
-            result = original(tensors, grad_tensors, *args, **kwargs)
-            if told is not None:
-                with self._inside():
-                    self._tell(self._torch.end_backward, *told)
-            return result
-
-        return backward
-
-    # -- tapes -------------------------------------------------------------------------------------
-
-    def _note(self, begin: Callable[[], Any]) -> None:
-        """Tell of something that runs nothing; within a capture, at each launch of the graph."""
-        if (capture := self._capture) is None:
-            self._tell(begin)
-            return
-        with self._inside():
-            capture.note(begin, self.recorder.here())
-
-    def _tape_enter(self, original: Call) -> Call:
-        def enter(this: Any) -> Any:
-            result = original(this)
-            self._note(self._entry_to_tell(this) if self._capture else partial(self.recorder.enter, this))
-            return result
-
-        return enter
-
-    def _tape_exit(self, original: Call) -> Call:
-        def leave(this: Any, *args: Any) -> Any:
-            if self._capture is not None:
-                self._note(self.recorder.leave)
-            if self.recorder.open_tape is not None:
-                self._tell(self.recorder.leave)
-            return original(this, *args)
-
-        return leave
-
-    def _tape_backward(self, original: Call) -> Call:
-        def backward(this: Any, loss: Any = None, grads: Any = None) -> Any:
-            if self._depth:
-                return original(this, loss, grads)
-
-            def finish(told: tuple[Pending, dict[str, Any]]) -> None:
-                self.recorder.backward_done(*told)
-
-            begin = partial(self.recorder.backward, TapeState.of(this), loss, dict(grads or {}))
-            return self._observe(begin, lambda: original(this, loss, grads), finish)
-
-        return backward
-
-    def _tape_zero(self, original: Call) -> Call:
-        def zero(this: Any) -> Any:
-            if self._depth:
-                return original(this)
-            return self._observe(partial(self.recorder.clear, TapeState.of(this)), lambda: original(this))
-
-        return zero
-
-    def _tape_reset(self, original: Call) -> Call:
-        def reset(this: Any) -> Any:
-            if self._depth:
-                return original(this)
-            result = self._observe(partial(self.recorder.clear, TapeState.of(this)), lambda: original(this))
-            self._note(partial(self.recorder.tapes.renew, this))
-            return result
-
-        return reset
-
-    def _record_func(self, original: Call) -> Call:
-        def record_func(this: Any, backward: Any, arrays: Any) -> Any:
-            if not self._depth:
-                self._note(partial(self.recorder.callback, this, backward, list(arrays)))
-            return original(this, backward, arrays)
-
-        return record_func
 
 
 def _aligned(values: Any, count: int) -> list[Any]:

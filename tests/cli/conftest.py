@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,12 +28,14 @@ class Command:
         folder: The user's working folder.
         temporary: The only place for temporary files.
         mark: A value in the environment of every process that comes from it.
+        started: What was started so far.
     """
 
     launcher: tuple[str, ...]
     folder: Path
     temporary: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def write(self, name: str, source: str) -> Path:
         path = self.folder / name
@@ -53,7 +57,9 @@ class Command:
             "stderr": subprocess.PIPE,
             "text": True,
         }
-        return subprocess.Popen([*(launcher or self.launcher), *arguments], **{**settings, **options})  # type: ignore[call-overload]
+        process = subprocess.Popen([*(launcher or self.launcher), *arguments], **{**settings, **options})  # type: ignore[call-overload]
+        self.started.append(process)
+        return process
 
     def run(
         self, *arguments: str, stdin: str | None = None, launcher: Sequence[str] | None = None
@@ -74,6 +80,13 @@ class Command:
         except OSError:
             return ""
 
+    def running(self, count: int, seconds: float = 10.0) -> bool:
+        """Whether that many of its processes run; one just started has no environment to be known by for a moment."""
+        deadline = time.monotonic() + seconds
+        while len(self.processes()) < count and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return len(self.processes()) >= count
+
     def left_behind(self, seconds: float = 1.0) -> list[str]:
         """Processes and temporary files that are still there; the dead get a moment to be reaped."""
         deadline = time.monotonic() + seconds
@@ -81,24 +94,38 @@ class Command:
             time.sleep(0.02)
         return self.processes() + [path.name for path in self.temporary.iterdir()]
 
+    def end(self) -> None:
+        """Ends what a failed test left running, so that no other test stumbles over it."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            if self._command_line(entry):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(entry.name), signal.SIGKILL)
+        for process in self.started:
+            process.kill()
+            process.wait()
+            for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
+                stream.close()
 
-def _command(tmp_path: Path, launcher: tuple[str, ...]) -> Command:
+
+def _command(tmp_path: Path, launcher: tuple[str, ...]) -> Iterator[Command]:
     folder, temporary = tmp_path / "work", tmp_path / "tmp"
     folder.mkdir()
     temporary.mkdir()
-    return Command(launcher, folder, temporary)
+    command = Command(launcher, folder, temporary)
+    yield command
+    command.end()
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Command:
+def shell(tmp_path: Path) -> Iterator[Command]:
     """The command before a judge that calls every program that runs right."""
-    return _command(tmp_path, (sys.executable, str(HERE / "fake_command.py")))
+    yield from _command(tmp_path, (sys.executable, str(HERE / "fake_command.py")))
 
 
 @pytest.fixture
-def real(tmp_path: Path) -> Command:
+def real(tmp_path: Path) -> Iterator[Command]:
     """The command as it is installed."""
-    return _command(tmp_path, (sys.executable, "-P", "-m", "retrograde"))
+    yield from _command(tmp_path, (sys.executable, "-P", "-m", "retrograde"))
 
 
 @pytest.fixture(params=["shell", "real"])

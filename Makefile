@@ -11,6 +11,7 @@ help:
 	@echo "make demo   audit a program with a subtle gradient fault and its cure; recover a measured aerosol's past"
 	@echo "make test   run the tests"
 	@echo "make lint   check format, style, types, spelling and import order"
+	@echo "make fuzz   audit a thousand random programs and count what is found (an hour; goes on where it was stopped)"
 	@echo "make docs   build the documentation into site/"
 	@echo "make clean  remove what the targets above made"
 
@@ -48,8 +49,7 @@ docs: $(VENV)/.stamp-dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fuzz: $(VENV)/.stamp-dev
-	@test -d tests/properties || { echo "There is no random generator of programs in tests/properties."; exit 1; }
-	@$(BIN)/python -m pytest tests/properties -m "slow or not slow" $(ARGS)
+	@PYTHONPATH=src $(BIN)/python -m tests.properties.fuzz $(ARGS)
 
 clean:
 	@rm -rf $(VENV)/.stamp-run $(VENV)/.stamp-dev site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -49,12 +49,16 @@ def plant_one(cause: str, seed: int, auditor: Auditor) -> Planted:
 
 
 def plant_two(first: str, second: str, seed: int, auditor: Auditor) -> Planted:
-    """Two faults in one program: the first changes the gradient, and the second changes it again; as `plant_one`."""
-    for alone, both in islice(pairs(first, second, seed), _TRIES):
-        before, after = _measure(alone, auditor), _measure(both, auditor)
-        if before.error > _EFFECT and abs(after.error - before.error) > _EFFECT:
-            return after
-    raise RuntimeError(f"No plant of {first} at seed {seed} changes the gradient.")
+    """Two faults in one program, each of which changes what the other one alone leaves; as `plant_one`."""
+    for one, other, both in islice(pairs(first, second, seed), _TRIES):
+        alone = _measure(one, auditor)
+        if not alone.error > _EFFECT:
+            continue
+        together = _measure(both, auditor)
+        rest = _measure(other, auditor)
+        if all(abs(together.error - part.error) > _EFFECT for part in (alone, rest)):
+            return together
+    raise RuntimeError(f"No plants of {first} and {second} at seed {seed} both change the gradient.")
 
 
 def _measure(plant: Plant, auditor: Auditor) -> Planted:

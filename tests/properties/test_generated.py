@@ -7,11 +7,8 @@ of the interpreter.
 from __future__ import annotations
 
 import pytest
-from tests.properties.emitter import emit
 from tests.properties.faults.catalogue import FAULTS
-from tests.properties.generator import generate
-from tests.properties.planted import plant_one, plant_two
-from tests.properties.truth import compare
+from tests.properties.trials import Trial, perform
 from tests.support.auditing import Auditor
 
 pytestmark = pytest.mark.programs
@@ -25,21 +22,14 @@ _PAIRS = [
     *(("RG101", "RG305"), ("RG102", "RG305"), ("RG201", "RG305"), ("RG201", "RG301")),
     *(("RG403", "RG301"), ("RG404", "RG305")),
 ]
-_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 
 
 @pytest.mark.parametrize("seed", range(_RIGHT))
 def test_right_program_is_declared_right(seed: int, auditor: Auditor) -> None:
-    program = generate(seed)
-    source = emit(program)
-    outcome = auditor.run(source)
-    assert outcome.ok, outcome.stderr
-    for compared in compare(program, outcome.stdout):
-        assert compared.error < _TOLERANCE[program.precision]
-        assert compared.objective_error < _TOLERANCE[program.precision]
-    document = auditor.audit(source)
-    assert document["verdict"] == "right", document["reason"]
-    assert document["causes"] == []
+    result = perform(Trial((), seed), auditor)
+    assert result.state == "audited", result.reason
+    assert result.verdict == "right", result.reason
+    assert result.found == ()
 
 
 def _plants() -> list[tuple[str, int]]:
@@ -49,20 +39,16 @@ def _plants() -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize(("cause", "seed"), _plants())
 def test_planted_fault_is_found(cause: str, seed: int, auditor: Auditor) -> None:
-    planted = plant_one(cause, seed, auditor)
-    document = auditor.audit(planted.source)
-    assert document["verdict"] == "wrong", (planted.plant.route, document["reason"])
-    found = {(c["code"], c["line"]) for c in document["causes"]}
-    expected = {(code, line) for line, codes in planted.lines.items() for code in codes}
-    assert found & expected, (planted.plant.route, found, expected)
+    result = perform(Trial((cause,), seed), auditor)
+    assert result.state == "audited", result.reason
+    assert result.verdict == "wrong", (result.route, result.reason)
+    assert result.points_at(cause), (result.route, result.found, result.expected)
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("first", "second"), _PAIRS)
 def test_two_planted_faults_are_both_found(first: str, second: str, seed: int, auditor: Auditor) -> None:
-    planted = plant_two(first, second, seed, auditor)
-    document = auditor.audit(planted.source)
-    assert document["verdict"] == "wrong", (planted.plant.route, document["reason"])
-    found = {(c["code"], c["line"]) for c in document["causes"]}
-    expected = {(code, line) for line, codes in planted.lines.items() for code in codes}
-    assert {code for code, _ in found & expected} == {first, second}, (planted.plant.route, found, expected)
+    result = perform(Trial((first, second), seed), auditor)
+    assert result.state == "audited", result.reason
+    assert result.verdict == "wrong", (result.route, result.reason)
+    assert all(result.points_at(c) for c in (first, second)), (result.route, result.found, result.expected)

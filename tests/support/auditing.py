@@ -71,6 +71,11 @@ class Auditor:
             self._server = None
         self._folder.cleanup()
 
+    def stop(self) -> None:
+        """End the server at once, with the program that it serves; for another thread than the one that waits."""
+        if self._server is not None:
+            self._server.terminate()
+
     def audit(self, program: str | Path, timeout: float = 120.0, **options: object) -> Document:
         """Audit a program, given by its path or by its source.
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def _child(request: Message, folder: Path) -> None:
     status = 1
     try:
         os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(folder)
         for name, stream in (("stdout", 1), ("stderr", 2)):
             os.dup2(os.open(folder / name, os.O_CREAT | os.O_WRONLY, 0o600), stream)
@@ -116,16 +119,31 @@ def serve_one(request: Message) -> Message:
 def _wait(child: int, deadline: float) -> int:
     """Exit status of `child`; -9 where it had to be killed."""
     pause = 0.002
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        if time.perf_counter() > deadline:
-            os.killpg(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return -signal.SIGKILL
-        time.sleep(pause)
-        pause = min(0.02, pause * 1.5)
+    ended = 0
+    try:
+        while time.perf_counter() <= deadline:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(pause)
+            pause = min(0.02, pause * 1.5)
+    finally:
+        if not ended:
+            _kill(child)
+    return -signal.SIGKILL
+
+
+def _kill(child: int) -> None:
+    """End a child and what it started, also where it has not begun a session of its own yet."""
+    for kill in (os.kill, os.killpg):
+        with suppress(ProcessLookupError):
+            kill(child, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
+
+
+def _leave(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _text(path: Path) -> str:
@@ -137,6 +155,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     warm_up()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
     answers.write(json.dumps({"ready": True}) + "\n")
     for line in sys.stdin:
         answers.write(json.dumps(serve_one(json.loads(line))) + "\n")

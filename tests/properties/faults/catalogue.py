@@ -88,8 +88,8 @@ def plants(cause: str, seed: int) -> Iterator[Plant]:
             yield Plant(cause, route, planted)
 
 
-def pairs(first: str, second: str, seed: int) -> Iterator[tuple[Plant, Plant]]:
-    """Plants of one cause, each with the same program after a second fault; the second is one of bookkeeping.
+def pairs(first: str, second: str, seed: int) -> Iterator[tuple[Plant, Plant, Plant]]:
+    """Programs with a fault of one cause, with one of bookkeeping, and with both.
 
     Raises:
         KeyError: A cause cannot be planted.
@@ -99,10 +99,18 @@ def pairs(first: str, second: str, seed: int) -> Iterator[tuple[Plant, Plant]]:
         program = generate(seed + 1_000_003 * attempt, wishes)
         rng = np.random.default_rng([seed, attempt, int(first[2:]), int(second[2:])])
         found = list(FAULTS[first].places(program, rng))
+        alone: dict[str, ir.Program] = {}
+        for other, planted in FAULTS[second].places(program, rng):
+            alone.setdefault(other, planted)
         for k in rng.permutation(len(found)):
             route, planted = found[k]
             for other, both in FAULTS[second].places(planted, rng):
-                yield Plant(first, route, planted), Plant(second, f"{route}, {other}", both)
+                if other in alone:
+                    yield (
+                        Plant(first, route, planted),
+                        Plant(second, other, alone[other]),
+                        Plant(second, f"{route}, {other}", both),
+                    )
 
 
 FAULTS: dict[str, Fault] = {

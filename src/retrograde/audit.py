@@ -18,8 +18,9 @@ from retrograde.causes.finding import Finding
 from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.evidence import rerun_of
 from retrograde.gradients.execution import Snapshots
-from retrograde.gradients.judge import Judgement, Means, Opinion, judge
+from retrograde.gradients.judge import Judgement, Opinion, judge
 from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean, reads_gradients
+from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.other import read_others
 from retrograde.gradients.rerun import FreshProcesses
@@ -66,7 +67,7 @@ class _Conductor:
         self.looked_at = 0
         self.spare = temporary_folders()
         self.stopped = False
-        self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).run)
+        self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).begin)
         self.recorder = Recorder(self._boundary)
         self.observer = Observer(self.recorder)
 

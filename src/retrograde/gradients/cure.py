@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from retrograde.gradients.apart import apart
 from retrograde.gradients.binding import Blind, run_adjoint, run_forward
+from retrograde.gradients.forked import apart
 from retrograde.gradients.launch_test import LaunchState, LaunchVerdict, judge
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment

@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from retrograde.gradients.pipes import receive, send
@@ -34,7 +34,8 @@ from retrograde.trace.warp_api import wp
 DIED = Outcome(failure="the re-executed program died")
 TOO_LONG = Outcome(failure="a re-execution took too long")
 
-Run = Callable[[Sequence[Plan], int, float], list[Outcome]]
+Begin = Callable[[Sequence[Plan], int, float], Callable[[], list[Outcome]]]
+"""Begins several plans, some side by side, each with a limit of time [s]; what it returns waits for the outcomes."""
 
 
 def can_fork() -> bool:
@@ -59,8 +60,8 @@ class Snapshot:
     requests: int
     replies: int
 
-    def run(self, plans: Sequence[Plan], workers: int, limit: float) -> list[Outcome]:
-        """Re-execute several plans, some side by side.
+    def begin(self, plans: Sequence[Plan], workers: int, limit: float) -> Callable[[], list[Outcome]]:
+        """Begin to re-execute several plans, some side by side; the outcomes must be waited for before the next.
 
         Args:
             plans: What to do.
@@ -68,8 +69,12 @@ class Snapshot:
             limit: Time allowed for each [s].
         """
         send(self.requests, (list(plans), workers, limit))
-        reply = receive(self.replies)
-        return reply if reply is not None else [DIED for _ in plans]
+
+        def wait() -> list[Outcome]:
+            reply = receive(self.replies)
+            return reply if reply is not None else [DIED for _ in plans]
+
+        return wait
 
     def close(self) -> None:
         """End the copy."""
@@ -87,10 +92,10 @@ class Snapshots:
 
     Args:
         most: How many to keep.
-        otherwise: Runs plans where no snapshot can be used.
+        otherwise: Begins plans where no snapshot can be used.
     """
 
-    def __init__(self, most: int = 6, scratch: str | None = None, otherwise: Run | None = None) -> None:
+    def __init__(self, most: int = 6, scratch: str | None = None, otherwise: Begin | None = None) -> None:
         self._snapshots: list[Snapshot] = []
         self._most = most
         self._scratch = tempfile.mkdtemp(prefix="retrograde-", dir=scratch)
@@ -126,12 +131,12 @@ class Snapshots:
         detach_descriptors(keep=(request_read, reply_write))
         _serve(recorder, request_read, reply_write, self._scratch)
 
-    def runner(self, ordinal: int) -> Run | None:
+    def beginner(self, ordinal: int) -> Begin | None:
         """How to re-execute up to and beyond a call: from the latest snapshot before it, else from the start."""
         usable = [s for s in self._snapshots if s.ordinal <= ordinal]
         if not usable:
             return self._otherwise
-        return max(usable, key=lambda s: s.ordinal).run
+        return max(usable, key=lambda s: s.ordinal).begin
 
     def close(self) -> None:
         """End all copies."""
@@ -151,7 +156,7 @@ def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> Non
         workers, limit = int(request[1]), float(request[2])
         outcomes: list[Outcome] = [DIED] * len(plans)
         waiting = list(enumerate(plans))
-        running: dict[int, tuple[int, int, float]] = {}
+        running: dict[int, _Running] = {}
         while waiting or running:
             while waiting and len(running) < workers:
                 position, plan = waiting.pop(0)
@@ -164,28 +169,43 @@ def _serve(recorder: Recorder, requests: int, replies: int, scratch: str) -> Non
                     _become_probe(recorder, plan, write, scratch)
                     return
                 os.close(write)
-                running[read] = (position, process, time.monotonic() + limit)
+                running[read] = _Running(position, process, time.monotonic(), limit)
             _collect(running, outcomes)
         send(replies, outcomes)
 
 
-def _collect(running: dict[int, tuple[int, int, float]], outcomes: list[Outcome]) -> None:
+@dataclass(frozen=True)
+class _Running:
+    """A re-execution under way: whose outcome it is, its process, when it began, and the time it may take [s]."""
+
+    position: int
+    process: int
+    began: float
+    limit: float
+
+    @property
+    def deadline(self) -> float:
+        return self.began + self.limit
+
+
+def _collect(running: dict[int, _Running], outcomes: list[Outcome]) -> None:
     """Take in what is ready, and end what takes too long."""
-    soonest = min(deadline for _, _, deadline in running.values())
+    soonest = min(one.deadline for one in running.values())
     ready, _, _ = select.select(list(running), [], [], max(0.0, soonest - time.monotonic()))
     for read in ready:
-        position, process, _ = running.pop(read)
-        reply = receive(read)
-        outcomes[position] = reply if reply is not None else DIED
+        one = running.pop(read)
+        reply: Outcome | None = receive(read)
+        seconds = time.monotonic() - one.began
+        outcomes[one.position] = replace(DIED if reply is None else reply, seconds=seconds)
         os.close(read)
-        os.waitpid(process, 0)
+        os.waitpid(one.process, 0)
     now = time.monotonic()
-    for read, (position, process, deadline) in list(running.items()):
-        if now >= deadline:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+    for read, one in list(running.items()):
+        if now >= one.deadline:
+            os.kill(one.process, signal.SIGKILL)
+            os.waitpid(one.process, 0)
             os.close(read)
-            outcomes[position] = TOO_LONG
+            outcomes[one.position] = replace(TOO_LONG, seconds=now - one.began)
             del running[read]
 
 

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.choice import Choice, begin_anchor, choose
 from retrograde.gradients.differences import scale_of
-from retrograde.gradients.execution import Snapshots
-from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, open_case
+from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, frame, opened
 from retrograde.gradients.lives import Life
+from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
-from retrograde.gradients.other import Others
-from retrograde.gradients.reference import (
-    Probe,
-    Source,
-    measure,
-    probes_for,
-    re_execution,
-    replay_source,
-    rerun,
-)
-from retrograde.gradients.replay import Replay
+from retrograde.gradients.reference import Probe, measure, probes_for
 from retrograde.gradients.rungs import Direction, How
 from retrograde.gradients.slopes import admits, along
+from retrograde.gradients.source import Source, rerun
 from retrograde.gradients.twins.compile import TwinError
 from retrograde.gradients.wide import WideReplay
-from retrograde.trace.operations import Kind, Recording
+from retrograde.trace.operations import Recording
 
 Float = npt.NDArray[np.float64]
 _OTHER_STEPS = 0.618
-_ANCHOR = 0.1
 _ENOUGH = 2
-_ARRAYS_IN_STRUCTS = "arrays inside arrays of structs"
 _CLEAR = 20.0
 _SINGLE = 1e-10
 _AS_WELL = 1e-2
@@ -77,50 +66,25 @@ class Judgement:
     caveat: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Means:
-    """What a judgement may use.
-
-    Attributes:
-        snapshots: Waiting copies of the program.
-        rng: Random directions.
-        deadline: When to stop measuring, on `time.monotonic`.
-        say: Told what is being done.
-        objective: Name of the loss to judge by, None for all.
-        trusted: Parameters whose ideal gradient agreed with measured slopes in an earlier iteration.
-        others: Gradients of another implementation, to be told apart from those used.
-    """
-
-    snapshots: Snapshots
-    rng: np.random.Generator
-    deadline: float
-    say: Callable[[str], None]
-    objective: str | None = None
-    trusted: frozenset[str] = frozenset()
-    others: Others = field(default_factory=dict[tuple[str, int], Float])
-
-    @property
-    def remaining(self) -> float:
-        """Time left [s]."""
-        return self.deadline - time.monotonic()
-
-
 def judge(recording: Recording, life: Life, means: Means) -> Judgement:
     """Judge the gradient that one life consumed."""
-    objective = objective_of(recording, life, means.objective)
-    case = open_case(recording, life, objective, means.rng)
-    if not objective.terms:
+    case = frame(recording, life, objective_of(recording, life, means.objective))
+    seen = bool(case.objective.terms) and life.consumed is not None
+    hurried = means.remaining <= 0.0 and life.name in means.trusted and not life.in_torch
+    anchor = begin_anchor(case, means) if seen and not hurried else None
+    case = opened(case, means.rng)
+    if not case.objective.terms:
         return Judgement(case, Opinion.UNDECIDED, "No loss was found that the backward pass started from.", False)
     if life.consumed is None:
         return Judgement(case, Opinion.UNDECIDED, "The gradient's contents were not seen.", False)
-    if means.remaining <= 0.0 and life.name in means.trusted and not life.in_torch and _equals_ideal(case):
+    if hurried and _equals_ideal(case):
         return Judgement(case, Opinion.RIGHT, "The gradient used is the ideal one, measured earlier.", True)
-    chosen = _choose_source(case, means)
+    chosen = choose(case, begin_anchor(case, means) if hurried else anchor)
     if chosen.source is None:
         return Judgement(case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved)
     if chosen.source.how is How.RE_EXECUTION and not life.in_torch:
         case = _connected(case, means)
-    directions = _measure_all(case, chosen.source, means)
+    directions = _measure_all(case, chosen.source, means, chosen.base)
     case = _confirmed(replace(case, directions=directions), chosen.source, means)
     case = _sharpened(case, chosen.source, means)
     why_not = ""
@@ -151,7 +115,7 @@ def _is_blurred(case: Case) -> bool:
     return not any(_is_sharp(d) for d in known) and not (known and _small_everywhere(case, known))
 
 
-def _in_double(case: Case, chosen: _Choice, means: Means) -> tuple[Case, str]:
+def _in_double(case: Case, chosen: Choice, means: Means) -> tuple[Case, str]:
     """The case with its slopes measured in double precision, or why that cannot be."""
     life, scalar = case.life, case.life.ref.scalar
     assert scalar is not None
@@ -167,7 +131,7 @@ def _in_double(case: Case, chosen: _Choice, means: Means) -> tuple[Case, str]:
     own = next((d.value for d in case.directions if d.value is not None), None)
     if own is None or not abs(base - own) <= _AS_WELL * max(abs(own), abs(base)):
         return case, f"translated, the objective is {base:.9g} and not {own}"
-    source = Source(How.FLOAT64, lambda contents: [wide.value(life.ref, life.first.index, c) for c in contents])
+    source = Source(How.FLOAT64, lambda contents: lambda: [wide.value(life.ref, life.first.index, c) for c in contents])
     rungs = (life.consumed, life.taped, case.ideal)
     directions = [
         measure(Probe(d.label, d.vector), case.contents, source, rungs, scalar, working=np.float64)
@@ -197,71 +161,14 @@ def _equals_ideal(case: Case) -> bool:
     return bool(np.linalg.norm(consumed - case.ideal) <= 64.0 * np.finfo(scalar).eps * np.linalg.norm(case.ideal))
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """How values of the objective are to be had, None with a reason where they cannot."""
-
-    source: Source | None
-    reason: str = ""
-    repeatable: bool = True
-    unobserved: tuple[str, ...] = ()
-    caveat: str | None = None
-
-
-def _choose_source(case: Case, means: Means) -> _Choice:
-    """Replay where it gives the very values that the program itself gives when run again, else the program."""
-    replay = Replay(case.window, case.objective.seeds)
-    unobserved = (_ARRAYS_IN_STRUCTS,)
-    if case.window.replayable and not case.life.in_torch:
-        unobserved = tuple(case.recording.name(ref) for ref in replay.unobserved())
-    again = re_execution(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
-    if again is None:
-        return _replay_alone(case, replay, unobserved, "the program cannot be run again here")
-    means.say(f"running the program again for {case.life.name}, iteration {case.life.iteration}")
-    shift = _ANCHOR * scale_of(case.contents) * means.rng.standard_normal(case.contents.shape)
-    anchors = again.values([case.contents, case.contents + shift])
-    if again.failure is not None:
-        return _replay_alone(case, replay, unobserved, f"the program could not be run again ({again.failure})")
-    if case.life.in_torch:
-        return _Choice(again, repeatable=anchors[0] == again.values([case.contents])[0])
-    faster = replay_source(case.life, replay)
-    if not unobserved and _same(faster.values([case.contents, case.contents + shift]), anchors, case):
-        return _Choice(faster)
-    repeated = again.values([case.contents])[0]
-    repeatable = anchors[0] == repeated or not np.isfinite(anchors[0])
-    return _Choice(again, repeatable=repeatable, unobserved=unobserved)
-
-
-def _replay_alone(case: Case, replay: Replay, unobserved: tuple[str, ...], why: str) -> _Choice:
-    """A replay that nothing anchors: not where anything could have passed through the host or unobserved."""
-    through_host = bool(case.life.numbers) or any(
-        o.kind is Kind.HOST_READ and any(a.ref.differentiable for a in o.accesses) for o in case.window.operations
-    )
-    if unobserved or through_host:
-        reason = f"{why.capitalize()}, and a replay would miss what passes through the host or unobserved."
-        return _Choice(None, reason, unobserved=unobserved)
-    return _Choice(replay_source(case.life, replay), caveat=f"by replay alone, because {why}")
-
-
-def _same(replayed: list[float], run: list[float], case: Case) -> bool:
-    """Whether two ways of getting the objective agree to rounding."""
-    if not np.all(np.isfinite(run)):
-        return False
-    scalar = case.life.ref.scalar
-    assert scalar is not None
-    slack = 8.0 * float(np.finfo(scalar).eps) * max(abs(v) for v in run)
-    change = 1e-3 * abs(run[1] - run[0])
-    return all(abs(a - b) <= min(slack, max(change, 0.01 * slack)) for a, b in zip(replayed, run, strict=True))
-
-
-def _measure_all(case: Case, source: Source, means: Means) -> tuple[Direction, ...]:
+def _measure_all(case: Case, source: Source, means: Means, base: float | None) -> tuple[Direction, ...]:
     scalar = case.life.ref.scalar
     assert scalar is not None
     other = _other(case, means)
     probes = probes_for(case.contents, case.life.consumed, case.ideal, means.rng, most=12, other=other)
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions: list[Direction] = []
-    cache: dict[float, float] = {}
+    cache: dict[float, float] = {} if base is None else {0.0: base}
     longest = 0.0
     for probe in probes:
         if directions and means.remaining < longest:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.apart import apart
-from retrograde.gradients.aside import side_by_side
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
+from retrograde.gradients.forked import apart, side_by_side
 from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.links import Evaluate, Links, find_links
 from retrograde.gradients.lives import Life, fresh_gradient
@@ -166,15 +165,23 @@ def _flat(values: Float | None) -> Float | None:
     return None if values is None else values.reshape(-1)
 
 
-def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
-    """Compute the ideal gradient of a life."""
-    inner = tuple(open_case(recording, n, objective_of(recording, n), rng) for n in life.inner)
+def frame(recording: Recording, life: Life, objective: Objective) -> Case:
+    """What is judged of a life, its ideal gradient still unknown."""
+    inner = tuple(frame(recording, n, objective_of(recording, n)) for n in life.inner)
     window = Window(recording, life.first.index, life.last, life.ref)
-    start = window.contents_before(life.first.index)
-    treatments = find_treatments(window, rng)
-    objective = before_resets(window, objective)
-    case = Case(recording, life, objective, window, treatments, start.values(life.ref), np.zeros(0), inner=inner)
-    return _with_ideal(case)
+    contents = window.contents_before(life.first.index).values(life.ref)
+    return Case(recording, life, before_resets(window, objective), window, {}, contents, np.zeros(0), inner=inner)
+
+
+def opened(case: Case, rng: np.random.Generator) -> Case:
+    """The case with its ideal gradient."""
+    inner = tuple(opened(n, rng) for n in case.inner)
+    return _with_ideal(replace(case, treatments=find_treatments(case.window, rng), inner=inner))
+
+
+def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
+    """What is judged of a life, with its ideal gradient."""
+    return opened(frame(recording, life, objective), rng)
 
 
 def connect(case: Case, evaluate: Evaluate, directions: Sequence[Float]) -> Case:

@@ -7,127 +7,22 @@ dense errors, single elements find sparse ones.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.aside import side_by_side
 from retrograde.gradients.contrast import most_disputed
 from retrograde.gradients.differences import differentiate, scale_of, sparing, steps_for
-from retrograde.gradients.execution import Snapshots
-from retrograde.gradients.links import Evaluate
-from retrograde.gradients.lives import Life
-from retrograde.gradients.objective import Objective
-from retrograde.gradients.replay import Replay
-from retrograde.gradients.rungs import Direction, How
+from retrograde.gradients.rungs import Direction
 from retrograde.gradients.slopes import along
-from retrograde.trace.plan import Injection, NumberInjection, Outcome, Plan
+from retrograde.gradients.source import Source
 
 Float = npt.NDArray[np.float64]
 _FEW = 6
 _ROUGH, _FINE = 0.1, 1e-3
-_SLOW = 0.02
-_WORKERS = 2
 _DISPUTED = 6
-
-
-@dataclass(eq=False)
-class Source:
-    """Values of the objective with other contents of one parameter.
-
-    Attributes:
-        how: How they are had.
-        values: Takes contents of the parameter, several at once.
-        failure: Why a value was not had, where one was not.
-        cost: Time that all values took, those had side by side added up [s].
-        evaluations: Number of values.
-    """
-
-    how: How
-    values: Callable[[Sequence[Float]], list[float]]
-    failure: str | None = None
-    cost: float = 0.0
-    evaluations: int = field(default=0)
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether a value takes long enough to be sparing with them."""
-        return self.evaluations > 0 and self.cost / self.evaluations > _SLOW
-
-
-def rerun(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Evaluate | None:
-    """How to run the user's own program again with other contents of a parameter; None where that cannot be done.
-
-    Args:
-        life: The parameter, and where it is first read.
-        objective: What to read.
-        snapshots: Waiting copies of the program.
-        limit: Time allowed for each run [s].
-    """
-    run = snapshots.runner(life.first.ordinal)
-    if run is None:
-        return None
-    scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
-
-    def evaluate(contents: Sequence[Float], watched: frozenset[int] = frozenset()) -> list[Outcome]:
-        plans = [_plan(life, objective, c.astype(scalar), watched) for c in contents]
-        return run(plans, _WORKERS, limit)
-
-    return evaluate
-
-
-def _plan(life: Life, objective: Objective, contents: npt.NDArray[np.floating], watched: frozenset[int]) -> Plan:
-    """A run with other contents of the parameter: of the array when it is first read, or of the numbers made of it."""
-    if not life.numbers:
-        injection = Injection(life.first.ordinal, life.slot, life.offset, life.ref.full_strides, contents)
-        return Plan((injection,), objective.terms, watched)
-    flat = contents.reshape(-1)
-    by_launch: dict[int, dict[int, float]] = {}
-    for use in life.numbers:
-        by_launch.setdefault(use.ordinal, {})[use.index] = float(flat[use.element])
-    numbers = tuple(NumberInjection(ordinal, values) for ordinal, values in by_launch.items())
-    return Plan((), objective.terms, watched, numbers)
-
-
-def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
-    """Values by running the user's own program again; None where that cannot be done."""
-    evaluate = rerun(life, objective, snapshots, limit)
-    if evaluate is None:
-        return None
-
-    def values(contents: Sequence[Float]) -> list[float]:
-        started = time.perf_counter()
-        outcomes = evaluate(contents, frozenset())
-        source.cost += time.perf_counter() - started
-        source.evaluations += len(outcomes)
-        for outcome in outcomes:
-            source.failure = source.failure or outcome.failure
-        return [o.total for o in outcomes]
-
-    source = Source(How.RE_EXECUTION, values)
-    return source
-
-
-def replay_source(life: Life, replay: Replay) -> Source:
-    """Values by running the recorded operations again."""
-
-    def timed(contents: Float) -> tuple[float, float]:
-        started = time.perf_counter()
-        value = replay.value(life.ref, life.first.index, contents)
-        return value, time.perf_counter() - started
-
-    def values(contents: Sequence[Float]) -> list[float]:
-        each = source.cost / source.evaluations if source.evaluations else 0.0
-        found = side_by_side(timed, contents, each)
-        source.cost += sum(seconds for _, seconds in found)
-        source.evaluations += len(contents)
-        return [value for value, _ in found]
-
-    source = Source(How.REPLAY, values)
-    return source
 
 
 @dataclass(frozen=True, eq=False)

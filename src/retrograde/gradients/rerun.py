@@ -5,14 +5,15 @@ Slower than a snapshot by the program's own way to the loss, and the only way wh
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from retrograde.gradients.execution import DIED, TOO_LONG, detach_from_world, refuse_programs
@@ -38,14 +39,17 @@ class FreshProcesses:
     request: AuditRequest
     folder: str
 
-    def run(self, plans: Sequence[Plan], workers: int, limit: float) -> list[Outcome]:
-        """Re-execute several plans, some side by side.
+    def begin(self, plans: Sequence[Plan], workers: int, limit: float) -> Callable[[], list[Outcome]]:
+        """Re-execute several plans, some side by side, once their outcomes are waited for.
 
         Args:
             plans: What to do.
             workers: How many at once.
             limit: Time allowed for each [s].
         """
+        return functools.partial(self._run, plans, workers, limit)
+
+    def _run(self, plans: Sequence[Plan], workers: int, limit: float) -> list[Outcome]:
         outcomes: list[Outcome] = []
         with tempfile.TemporaryDirectory(prefix="retrograde-", dir=self.request.scratch) as root:
             for begin in range(0, len(plans), workers):
@@ -54,8 +58,8 @@ class FreshProcesses:
                     _start(folder, self, plan)
                     for folder, plan in zip(folders, plans[begin : begin + workers], strict=True)
                 ]
-                deadline = time.monotonic() + limit
-                outcomes += [_finish(p, f, deadline) for p, f in zip(running, folders, strict=True)]
+                began = time.monotonic()
+                outcomes += [_finish(p, f, began, limit) for p, f in zip(running, folders, strict=True)]
         return outcomes
 
 
@@ -71,15 +75,16 @@ def _start(folder: Path, how: FreshProcesses, plan: Plan) -> subprocess.Popen[by
     )
 
 
-def _finish(process: subprocess.Popen[bytes], folder: Path, deadline: float) -> Outcome:
+def _finish(process: subprocess.Popen[bytes], folder: Path, began: float, limit: float) -> Outcome:
     try:
-        process.wait(timeout=max(0.0, deadline - time.monotonic()))
+        process.wait(timeout=max(0.0, began + limit - time.monotonic()))
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
         return TOO_LONG
     result = folder / _OUTCOME
-    return pickle.loads(result.read_bytes()) if result.is_file() else DIED
+    outcome: Outcome = pickle.loads(result.read_bytes()) if result.is_file() else DIED
+    return replace(outcome, seconds=time.monotonic() - began)
 
 
 def main() -> None:

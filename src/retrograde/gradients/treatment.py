@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from retrograde.gradients.apart import apart
 from retrograde.gradients.callbacks import assigned_by
 from retrograde.gradients.cure import Cure, find_cure, situation_of
+from retrograde.gradients.forked import apart
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.reasons import find_reasons

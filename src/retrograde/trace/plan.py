@@ -96,11 +96,13 @@ class Outcome:
         values: Value of each term, by ordinal; several terms at one ordinal in order.
         failure: Why it did not reach its end, None if it did.
         seen: Values that crossed between host and device at watched calls, by ordinal and count at that ordinal.
+        seconds: Time that it took [s].
     """
 
     values: Mapping[int, float] = field(default_factory=dict[int, float])
     failure: str | None = None
     seen: Mapping[tuple[int, int], Float] = field(default_factory=dict[tuple[int, int], Float])
+    seconds: float = 0.0
 
     @property
     def total(self) -> float:

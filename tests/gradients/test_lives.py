@@ -68,6 +68,32 @@ def test_a_clear_after_the_use_is_none_of_its_business(training: Callable[[t.Dia
     assert all(life.cleared is None for life in lives)
 
 
+def test_an_iteration_that_was_not_recorded_to_its_end_is_no_part_of_the_last_life() -> None:
+    """Segments are run backward one after the other; a recording may end between them."""
+
+    def in_segments(diary: t.Diary) -> None:
+        for round_ in range(t.ROUNDS):
+            x = wp.array(t.START + round_, dtype=wp.float64, requires_grad=True)
+            start, loss = (wp.zeros(n, dtype=wp.float64, requires_grad=True) for n in (4, 1))
+            wp.copy(start, x)
+            last, first = wp.Tape(), wp.Tape()
+            with last:
+                wp.launch(squared, 4, [start, loss])
+            last.backward(loss)
+            if round_ == t.ROUNDS - 1:
+                return
+            with first:
+                end = wp.clone(x, requires_grad=True)
+            first.backward(grads={end: start.grad})
+            diary.note(t.START + round_, x.grad.numpy())
+
+    _, lives, diary = _lives(in_segments)
+    assert [len(life.backwards) for life in lives] == [2] * len(diary.points)
+    for life, point, consumed in zip(lives, diary.points, diary.consumed, strict=True):
+        np.testing.assert_allclose(life.consumed, consumed, rtol=1e-12)
+        np.testing.assert_allclose(life.consumed, t.slope(point), rtol=1e-12)
+
+
 def test_earlier_gradients_are_known_the_latest_first() -> None:
     _, lives, diary = _lives(t.read_too_early)
     last = lives[-1]

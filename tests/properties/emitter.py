@@ -402,6 +402,9 @@ class _Writer:
         return f"{self.ref(target)}.zero_()" if value == 0.0 else f"{self.ref(target)}.fill_({value!r})"
 
     def backward(self, backward: ir.Backward) -> str:
+        if backward.seeds:
+            seeds = ", ".join(f"{end}: {start}.grad" for end, start in backward.seeds)
+            return _marked(f"{backward.tape}.backward(grads={{{seeds}}})", backward.mark)
         loss = self.program.buffer(backward.loss)
         if loss.length == 1 and backward.weight == 1.0:
             return _marked(f"{backward.tape}.backward({backward.loss})", backward.mark)

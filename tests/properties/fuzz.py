@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -43,6 +44,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     known = {r.trial for r in done}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     run = _Run(folder, [t for t in trials if t not in known], done, options.budget)
     finished = run.go(options.workers)
     _report(folder, run.results, len(trials))

@@ -12,6 +12,7 @@ import numpy as np
 from tests.properties import ir
 from tests.properties.interpreter import Interpreter
 from tests.properties.losses import add_loss
+from tests.properties.segments import split
 from tests.properties.steps import (
     accumulate,
     copied,
@@ -47,7 +48,9 @@ def generate(seed: int, wishes: Wishes | None = None) -> ir.Program:
     rng = np.random.default_rng([seed, 2])
     for _ in range(_ATTEMPTS):
         program = _build(Workbench(rng, wishes or Wishes()))
-        if _well_scaled(program):
+        if wishes is not None and wishes.segments:
+            program = split(program, rng)
+        if program is not None and _well_scaled(program):
             return program
     raise RuntimeError(f"Seed {seed} gives no program whose gradient is well scaled.")
 

@@ -79,9 +79,9 @@ class Interpreter:
             if isinstance(statement, ir.Tape):
                 for operation in statement.body:
                     execute(self.program, memory, operation)
-            elif isinstance(statement, ir.Launch | ir.Copy | ir.Fill):
+            elif isinstance(statement, ir.Launch | ir.Copy | ir.Fill | ir.Loop):
                 execute(self.program, memory, statement)
-            elif isinstance(statement, ir.Backward) and statement.loss not in counted:
+            elif isinstance(statement, ir.Backward) and not statement.seeds and statement.loss not in counted:
                 values = memory[statement.loss]
                 counted.add(statement.loss)
                 if self.program.reported:

@@ -294,12 +294,17 @@ class Tape:
 
 @dataclass(frozen=True)
 class Backward:
-    """Backward from a loss; of more than one element, seeded with `weight` for each."""
+    """Backward from a loss; of more than one element, seeded with `weight` for each.
+
+    With `seeds` it carries another pass on instead: pairs of buffers, of which the first is seeded with the second's
+    gradient.
+    """
 
     tape: str
     loss: str
     weight: float = 1.0
     mark: str = ""
+    seeds: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -327,7 +332,7 @@ class Update:
     mark: str = ""
 
 
-Statement = Tape | Backward | Read | Clear | Update | Launch | Copy | Fill
+Statement = Tape | Backward | Read | Clear | Update | Operation
 
 
 @dataclass(frozen=True)

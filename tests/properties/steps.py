@@ -101,7 +101,7 @@ def through_struct(bench: Workbench) -> None:
     """A kernel whose arrays are the fields of one struct."""
     scope = {b.name: ("iteration" if b.role == "parameter" and bench.rebuilt else b.scope) for b in bench.buffers}
     usable = [s for s in bench.unread if s.ref == ir.Ref(s.ref.buffer) and not bench.is_clone(s.ref.buffer)]
-    if not usable:
+    if not usable or bench.wishes.segments:
         return elementwise(bench)
     source = usable[int(bench.rng.integers(len(usable)))]
     out = bench.buffer("inner", source.length, scope=scope[source.ref.buffer])

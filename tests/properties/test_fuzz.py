@@ -82,6 +82,7 @@ def test_run_goes_on_where_it_stopped(
 
     monkeypatch.setattr(fuzz, "perform", perform)
     monkeypatch.setattr(fuzz._Run, "_show", show)
+    monkeypatch.setattr(fuzz.signal, "signal", lambda *_: None)
     command = ["fuzz", "--right", "6", "--each", "0", "--pairs", "0", "--kernels", "0", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", [*command, "--workers", "1"])
     assert fuzz.main() == 1

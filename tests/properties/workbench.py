@@ -21,6 +21,7 @@ class Wishes:
         persistent: Parameters that live through all iterations.
         host_update: An update in NumPy.
         fresh: No work memory lives through iterations.
+        segments: A horizon that is split by hand.
     """
 
     scratch: bool = False
@@ -30,6 +31,7 @@ class Wishes:
     persistent: bool = False
     host_update: bool = False
     fresh: bool = False
+    segments: bool = False
 
 
 def merge(one: Wishes, other: Wishes) -> Wishes:
@@ -64,10 +66,10 @@ class Workbench:
         self.signals: list[Signal] = []
         self.unread: list[Signal] = []
         self.rebuilt = not wishes.persistent and bool(rng.random() < 0.25)
-        self.hoisted = not wishes.fresh and bool(rng.random() < 0.4)
+        self.hoisted = not (wishes.fresh or wishes.segments) and bool(rng.random() < 0.4)
         self.mean = wishes.mean or bool(rng.random() < 0.15)
         self.length = int(rng.integers(3, 9))
-        self.tapes = 1 if wishes.single_tape or self.mean or rng.random() < 0.7 else 2
+        self.tapes = 1 if wishes.single_tape or wishes.segments or self.mean or rng.random() < 0.7 else 2
 
     def add_function(self) -> None:
         a, b = ir.Var("a"), ir.Var("b")

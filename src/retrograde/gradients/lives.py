@@ -351,6 +351,8 @@ def _life(
     backwards = tuple(b for b in _backwards(recording, version, first.index, end) if (b.tape == TORCH) == in_torch)
     if not backwards:
         return None
+    if version.end is None:
+        backwards = _before_the_last_reading(recording, ref, backwards)
     stop = max(end, backwards[-1].index + 1) if version.end is None else end
     seen = _seen_by_consumer(recording, ref, backwards, stop)
     lost = max((b.index for b in backwards if b not in seen), default=-1)
@@ -379,6 +381,24 @@ def _life(
         earlier=earlier,
         in_torch=in_torch,
     )
+
+
+def _before_the_last_reading(
+    recording: Recording, ref: ArrayRef, backwards: tuple[Operation, ...]
+) -> tuple[Operation, ...]:
+    """Passes whose gradient was read; the rest is of an iteration that was not recorded to its end."""
+    gradient = ref.gradient_extent
+    if gradient is None:
+        return backwards
+    last = max(
+        (
+            o.index
+            for o in recording.operations[backwards[0].index :]
+            if o.kind is not Kind.HOST_WRITE and any(e.overlaps(gradient) for e in o.gradients)
+        ),
+        default=len(recording.operations),
+    )
+    return tuple(b for b in backwards if b.index < last)
 
 
 def _lives_by_number(

@@ -32,6 +32,7 @@ from tests.properties.faults.chain import (
     unrecorded,
 )
 from tests.properties.faults.contents import overwritten_after_tape, overwritten_in_kernel, overwritten_input
+from tests.properties.faults.horizon import broken_checkpoint
 from tests.properties.faults.kernels import (
     component_assigned_twice,
     custom_adjoint_assigns,
@@ -129,6 +130,7 @@ FAULTS: dict[str, Fault] = {
     "RG303": Fault(Wishes(), cleared_early),
     "RG304": Fault(Wishes(persistent=True), counted_twice),
     "RG305": Fault(Wishes(mean=True), wrong_seed),
+    "RG306": Fault(Wishes(segments=True), broken_checkpoint),
     "RG307": Fault(Wishes(single_tape=True), truncated),
     "RG308": Fault(Wishes(single_tape=True), reset_on_tape),
     "RG309": Fault(Wishes(scratch=True), unrecorded_clear),

@@ -121,23 +121,52 @@ def run_forward(call: LaunchCall, contents: Memory, kernel: Any = None, extra: S
         kernel: A twin in place of the recorded kernel.
         extra: The twin's further arguments.
     """
-    labels = [a.label for a in call.kernel.adj.args]
     holders = _Holders(None, _sees_all)
-    inputs = [
+    inputs = _inputs(call, contents, holders)
+    with _as_loud_as(kernel):
+        _launch(call, [*inputs, *extra], kernel)
+    holders.give_back()
+
+
+def prepared_forward(call: LaunchCall, contents: Memory) -> Callable[[], None]:
+    """A recorded launch on a copy of memory, bound once to be run many times.
+
+    What lies behind arrays that hold arrays, and in objects, is looked up anew in every run.
+    """
+    if any(_looks_further(argument) for argument in call.arguments):
+        return lambda: run_forward(call, contents)
+    bound = _launch(call, _inputs(call, contents, _Holders(None, _sees_all)), record_cmd=True)
+    return lambda: run_forward(call, contents) if bound is None else bound.launch()
+
+
+def _looks_further(argument: Argument) -> bool:
+    """Whether an argument depends on what memory holds."""
+    if isinstance(argument, ArrayRef):
+        return bool(argument.held)
+    if isinstance(argument, StructRef):
+        return any(ref.held for ref in argument.arrays.values())
+    return isinstance(argument, ObjectRef)
+
+
+def _inputs(call: LaunchCall, contents: Memory, holders: _Holders) -> list[Any]:
+    labels = [a.label for a in call.kernel.adj.args]
+    return [
         _forward(argument, lambda position, path, ref: contents, position, label, holders)
         for position, (argument, label) in enumerate(zip(call.arguments, labels, strict=True))
     ]
-    with _as_loud_as(kernel):
-        wp.launch(
-            call.kernel if kernel is None else kernel,
-            call.dim,
-            inputs=[*inputs, *extra],
-            device=call.device,
-            record_tape=False,
-            max_blocks=call.max_blocks,
-            block_dim=call.block_dim,
-        )
-    holders.give_back()
+
+
+def _launch(call: LaunchCall, inputs: list[Any], kernel: Any = None, **options: Any) -> Any:
+    return wp.launch(
+        call.kernel if kernel is None else kernel,
+        call.dim,
+        inputs=inputs,
+        device=call.device,
+        record_tape=False,
+        max_blocks=call.max_blocks,
+        block_dim=call.block_dim,
+        **options,
+    )
 
 
 def run_adjoint(

@@ -59,8 +59,10 @@ def assembled(pieces: Mapping[Extent, Bytes], whole: Extent) -> Bytes | None:
 
 def put_aside(recording: Recording) -> frozenset[Key]:
     """Lines that copy a gradient to where it waits until it is copied into another gradient buffer."""
-    buffers = {e for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent) is not None}
     copies = [o for o in recording.operations if o.kind is Kind.COPY]
+    if not any(o.gradients for o in copies):
+        return frozenset()
+    buffers = {e for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent) is not None}
     brought = [(o.index, o.accesses[1].ref.extent, o.accesses[0].ref.extent) for o in copies]
     brought = [(index, of, to) for index, of, to in brought if to in buffers]
     return frozenset(

@@ -6,10 +6,12 @@ routine wrote: a replay is trusted only where it agrees with a re-execution.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.binding import run_forward
+from retrograde.gradients.binding import prepared_forward, run_forward
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.gradients.window import Window
@@ -18,6 +20,7 @@ from retrograde.trace.extents import Bytes
 from retrograde.trace.operations import CopyCall, Kind, Operation
 
 Float = npt.NDArray[np.float64]
+_MOST_BOUND = 20_000
 
 
 class Replay:
@@ -33,6 +36,7 @@ class Replay:
         self.seeds = seeds
         self._start = window.contents_before(window.first)
         self._memory = Memory(window.blocks)
+        self._bound: dict[int, Callable[[], None]] = {}
 
     def value(self, ref: ArrayRef, at: int, values: Float | None) -> float:
         """The objective with other contents of an array, written just before an operation."""
@@ -45,8 +49,18 @@ class Replay:
             for seed in self.seeds:
                 if seed.index == operation.index:
                     total += float(np.vdot(seed.weights, memory.values(seed.ref)))
-            step_forward(operation, memory)
+            self._step(operation)
         return total
+
+    def _step(self, operation: Operation) -> None:
+        """Run one operation on this replay's memory."""
+        call, known = operation.launch, operation.index in self._bound
+        if call is None or (not known and len(self._bound) >= _MOST_BOUND):
+            step_forward(operation, self._memory)
+            return
+        if not known:
+            self._bound[operation.index] = prepared_forward(call, self._memory)
+        self._bound[operation.index]()
 
     def unobserved(self) -> tuple[ArrayRef, ...]:
         """Arrays whose recorded contents a replay does not reproduce: something unobserved wrote them."""
@@ -60,7 +74,7 @@ class Replay:
                         if access.ref.extent.overlaps(entry.extent):
                             found[access.ref.pointer] = access.ref
                     memory.write(entry.extent, entry.data)
-            step_forward(operation, memory)
+            self._step(operation)
         end = self.window.contents_at_end()
         for operation in self.window.operations:
             for access in operation.accesses:

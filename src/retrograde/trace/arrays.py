@@ -7,8 +7,10 @@ an address never means two things within one recording.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,13 +61,13 @@ class ArrayRef:
     field: str = ""
     held: tuple[Held, ...] = ()
 
-    @property
+    @cached_property
     def extent(self) -> Extent:
         """Addresses between the first and the last byte of the elements."""
         low, high = span(self.pointer, self.shape, self.strides, self.item)
         return Extent(self.device, low, high)
 
-    @property
+    @cached_property
     def gradient_extent(self) -> Extent | None:
         """Addresses of the gradient buffer, which has the array's own layout."""
         if self.gradient is None:
@@ -100,10 +102,10 @@ class ArrayRef:
             step *= count
         return self.strides + tuple(inner)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of scalars."""
-        return int(np.prod(self.full_shape, dtype=np.int64))
+        return math.prod(self.full_shape)
 
 
 @dataclass(frozen=True, eq=False)

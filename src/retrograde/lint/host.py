@@ -160,7 +160,8 @@ def host_scopes(module: SourceModule) -> tuple[HostScope, ...]:
     if not module.uses_tapes:
         return ()
     device = {id(d.node) for d in module.devices}
-    inner = [n for n in module.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and id(n) not in device]
+    functions = [n for n in module.statements if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inner = [n for n in functions if id(n) not in device]
     return tuple(HostScope(module, node) for node in (module.tree, *inner))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from retrograde.lint.device import DeviceFunction, Role, Sort, is_half, sort_of_annotation
 from retrograde.lint.names import WarpNames, warp_names
-from retrograde.lint.tree import walk
+from retrograde.lint.tree import statements, walk
 
 _LARGEST = 5 << 20
 _UNROLLED = 16
@@ -42,7 +42,7 @@ class SourceModule:
     def knowing(self, silent: frozenset[str]) -> SourceModule:
         """The same file once it is known which functions are silent."""
         module = replace(self, silent=silent)
-        kept = ("nodes", "names", "structs", "options", "devices")
+        kept = ("nodes", "statements", "names", "structs", "options", "devices")
         module.__dict__.update({k: v for k, v in self.__dict__.items() if k in kept})
         return module
 
@@ -52,14 +52,19 @@ class SourceModule:
         return tuple(walk(self.tree))
 
     @cached_property
+    def statements(self) -> tuple[ast.stmt, ...]:
+        """All its statements."""
+        return tuple(statements(self.tree))
+
+    @cached_property
     def names(self) -> WarpNames:
         """What its names mean in Warp."""
-        return warp_names(self.nodes)
+        return warp_names(self.statements if "warp" in self.text else ())
 
     @cached_property
     def structs(self) -> Mapping[str, Mapping[str, Sort]]:
         """Fields of the structs that it defines."""
-        classes = [n for n in self.nodes if isinstance(n, ast.ClassDef)]
+        classes = [n for n in self.statements if isinstance(n, ast.ClassDef)]
         mine = [c for c in classes if any(self.names.resolve(d) == "struct" for d in c.decorator_list)]
         known = frozenset(c.name for c in mine)
         return {
@@ -75,16 +80,10 @@ class SourceModule:
     def options(self) -> Mapping[str, object]:
         """Constants given to `wp.set_module_options` and assigned to `wp.config`."""
         found: dict[str, object] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Call) and self.names.called(node) == "set_module_options" and node.args:
-                given = node.args[0]
-                if isinstance(given, ast.Dict):
-                    pairs = zip(given.keys, given.values, strict=True)
-                    found.update(
-                        (str(k.value), v.value)
-                        for k, v in pairs
-                        if isinstance(k, ast.Constant) and isinstance(v, ast.Constant)
-                    )
+        spoken_of = any(word in self.text for word in ("set_module_options", "config"))
+        for node in self.statements if spoken_of else ():
+            if isinstance(node, ast.Expr) and self.names.called(node.value) == "set_module_options":
+                found.update(_constants_in(node.value))
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
                 for target in node.targets:
                     path = self.names.resolve(target) or ""
@@ -108,7 +107,7 @@ class SourceModule:
         """Texts of the attributes that tapes are bound to."""
         return frozenset(
             ast.unparse(t)
-            for n in self.nodes
+            for n in self.statements
             if isinstance(n, ast.Assign) and self.names.called(n.value) == "Tape"
             for t in n.targets
             if isinstance(t, ast.Attribute)
@@ -117,6 +116,8 @@ class SourceModule:
     @cached_property
     def uses_tapes(self) -> bool:
         """Whether it speaks of tapes at all."""
+        if "Tape" not in self.text:
+            return False
         return any(self.names.resolve(n) == "Tape" for n in self.nodes if isinstance(n, ast.Name | ast.Attribute))
 
     @cached_property
@@ -140,7 +141,7 @@ class SourceModule:
         return any(d.role is Role.GRADIENT and d.subject == device.name for d in self.devices)
 
     def _devices(self) -> Iterator[DeviceFunction]:
-        for node in self.nodes:
+        for node in self.statements:
             if isinstance(node, ast.FunctionDef):
                 for decorator in node.decorator_list:
                     role = _role(self.names.resolve(decorator.func if isinstance(decorator, ast.Call) else decorator))
@@ -171,6 +172,15 @@ class SourceModule:
             if keyword.arg == "enable_backward" and isinstance(keyword.value, ast.Constant):
                 return keyword.value.value is not False
         return self.options.get("enable_backward") is not False
+
+
+def _constants_in(call: ast.AST) -> Iterator[tuple[str, object]]:
+    """Keys and values of the dictionary that a call is given, as far as they are written out."""
+    given = call.args[0] if isinstance(call, ast.Call) and call.args else None
+    if isinstance(given, ast.Dict):
+        for key, value in zip(given.keys, given.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
+                yield str(key.value), value.value
 
 
 def _role(path: str | None) -> Role | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from retrograde.lint.device import DeviceFunction, Role
 
@@ -14,13 +14,13 @@ def silent_functions(devices: Iterable[DeviceFunction]) -> frozenset[str]:
     Functions are told apart by their names alone, over all files: where two share one, the calls of both count.
     """
     everything = list(devices)
-    callers = _callers(everything)
+    called = {id(d): _called(d) for d in everything}
+    callers = _callers(everything, called)
     live: set[int] = {
         id(d) for d in everything if d.differentiable and (d.role is not Role.FUNCTION or not callers[d.name])
     }
     names = {d.name for d in everything if id(d) in live}
     waiting = [d for d in everything if id(d) in live]
-    called = {id(d): _called(d) for d in everything}
     by_name: dict[str, list[DeviceFunction]] = {}
     for device in everything:
         by_name.setdefault(device.name, []).append(device)
@@ -34,10 +34,10 @@ def silent_functions(devices: Iterable[DeviceFunction]) -> frozenset[str]:
     return frozenset(d.name for d in everything if d.role is Role.FUNCTION and d.name not in names)
 
 
-def _callers(devices: Iterable[DeviceFunction]) -> Mapping[str, set[str]]:
+def _callers(devices: Sequence[DeviceFunction], called: Mapping[int, set[str]]) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = {d.name: set() for d in devices}
     for device in devices:
-        for name in _called(device):
+        for name in called[id(device)]:
             if name in found and name != device.name:
                 found[name].add(device.name)
     return found

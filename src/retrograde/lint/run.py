@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +38,23 @@ class LintResult:
 
 def lint(paths: Sequence[Path], settings: Settings) -> LintResult:
     """Look for all wanted patterns in files, and in the Python files of folders."""
+    with _uncollected():
+        return _look(paths, settings)
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Keep the collector of cycles away: it goes through all trees again and again, and they are all kept."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _look(paths: Sequence[Path], settings: Settings) -> LintResult:
     wanted = [p for p in patterns() if settings.wants(p.code)]
     suspicions: list[Suspicion] = []
     unreadable: list[str] = []

@@ -1,4 +1,4 @@
-"""A walk through syntax trees, several times as fast as `ast.walk`, in the order of the source."""
+"""Walks through syntax trees, in the order of the source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all nodes below it."""
+    """A node and all nodes below it; several times as fast as `ast.walk`."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -21,3 +21,20 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 waiting.extend(v for v in reversed(parts) if isinstance(v, ast.AST))
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 waiting.append(value)
+
+
+_BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
+
+
+def statements(module: ast.Module) -> Iterator[ast.stmt]:
+    """All statements of a file, those of inner definitions and blocks too."""
+    waiting: list[Any] = list(reversed(module.body))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        fields: dict[str, Any] = node.__dict__
+        for name in reversed(_BLOCKS):
+            block = fields.get(name)
+            if isinstance(block, list):
+                waiting.extend(reversed(cast("list[Any]", block)))

@@ -27,7 +27,7 @@ def find(module: SourceModule) -> Iterator[Sighting]:
     drawing = {
         d.name
         for d in module.devices
-        if d.role is Role.FUNCTION and d.name not in replayed and any(_draws(module, n, set()) for n in walk(d.node))
+        if d.role is Role.FUNCTION and d.name not in replayed and any(_draws(module, n, set()) for n in d.nodes)
     }
     for device in module.differentiated:
         if device.role is Role.FUNCTION and device.name in replayed:

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from retrograde.causes.acceptance import is_accepted
-from retrograde.causes.explain import explain_all, merge, remarks_on
+from retrograde.causes.explain import UNEXPLAINED, Explanation, explain_all, merge, remarks_on
 from retrograde.causes.finding import Finding
+from retrograde.gradients.clock import Clock
 from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.evidence import rerun_of
 from retrograde.gradients.execution import Snapshots
@@ -26,7 +27,7 @@ from retrograde.gradients.other import read_others
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
-from retrograde.request import AuditRequest
+from retrograde.request import LIMIT, AuditRequest
 from retrograde.result import Audit, Loss, Verdict
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
@@ -40,9 +41,15 @@ Deliver = Callable[["Audit"], None]
 _ITERATIONS = 3
 _MEASURING = 2.0
 _LOSSES = 1000
+_JUDGING = 0.6
+_EXPLAINING = 0.85
+_LONGEST, _LONGER = 5.0, 2.0
+_ONE_OF_SEVERAL = 0.5
 
 
-def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = None) -> Audit:
+def run(
+    request: AuditRequest, progress: Progress, deliver: Deliver | None = None, keep: Deliver | None = None
+) -> Audit:
     """Run a program in this process and audit the gradients it trains on.
 
     Args:
@@ -51,18 +58,23 @@ def run(request: AuditRequest, progress: Progress, deliver: Deliver | None = Non
         deliver: Takes the result if the program is stopped before its end. The process then ends without
             unwinding the program, so that none of its handlers runs on half a training. Without it the
             program always runs to its end.
+        keep: Takes what is known once everything is judged and causes are still to be found.
     """
-    return _Conductor(request, progress, deliver).run()
+    return _Conductor(request, progress, deliver, keep).run()
 
 
 class _Conductor:
     """One audit in progress."""
 
-    def __init__(self, request: AuditRequest, progress: Progress, deliver: Deliver | None) -> None:
+    def __init__(
+        self, request: AuditRequest, progress: Progress, deliver: Deliver | None, keep: Deliver | None
+    ) -> None:
         self.request = request
         self.progress = progress
         self.deliver = deliver
+        self.keep = keep
         self.started = time.monotonic()
+        self.clock = Clock(self.started + (request.budget or LIMIT))
         self.wanted = request.iterations or _ITERATIONS
         self.looked_at = 0
         self.spare = temporary_folders()
@@ -135,11 +147,13 @@ class _Conductor:
             return self._result(Verdict.UNDECIDED, obstacle, ran)
         if not any(o.kind is Kind.BACKWARD for o in recording.operations):
             return self._result(Verdict.NOTHING_TO_CHECK, _nothing(recording), ran)
-        lives = self._chosen(find_lives(recording))
+        everything = find_lives(recording)
+        lives = self._chosen(everything)
         if not lives:
             reason = "Backward ran, but no parameter was found whose gradient the program reads."
             return self._result(Verdict.UNDECIDED, reason, ran)
-        return self._judge(recording, lives, ran)
+        losses = losses_of(recording, everything, self.request.objective)
+        return replace(self._judge(recording, lives, ran), losses=losses)
 
     def _chosen(self, lives: Sequence[Life]) -> list[Life]:
         """Lives to judge: of the wanted parameters, the first iterations."""
@@ -147,23 +161,48 @@ class _Conductor:
         return [life for life in lives if (not names or life.name in names) and life.iteration < self.wanted]
 
     def _judge(self, recording: Recording, lives: Sequence[Life], ran: float) -> Audit:
-        budget = self.request.budget or max(_MEASURING, 0.6 * ran)
+        measuring = _JUDGING * self.clock.left
+        if self.request.budget is None:
+            measuring = min(measuring, max(_MEASURING, 0.6 * ran))
         means = Means(
             self.snapshots,
             np.random.default_rng(self.request.seed),
-            self.started + budget if self.request.budget else time.monotonic() + budget,
+            time.monotonic() + measuring,
             self.progress,
             self.request.objective,
             others={} if self.request.against is None else read_others(Path(self.request.against)),
+            clock=self.clock.share(_JUDGING),
+            longest=max(_LONGEST, _LONGER * ran),
         )
         nested = [life for life in lives if life.nested] if any(life.in_torch for life in lives) else []
         judgements, skipped = self._judge_all(recording, [life for life in lives if life not in nested], means)
         if any(j.opinion is not Opinion.RIGHT and j.case.life.in_torch and not j.case.inner for j in judgements):
             judgements += self._judge_all(recording, nested, means)[0]
+        if self.keep is not None:
+            self.keep(self._audit_of(recording, lives, judgements, [], (), skipped, means, ran))
         wrong = [j for j in judgements if j.opinion is Opinion.WRONG]
         self.progress("looking for causes")
+        explanations = explain_all(wrong, self.clock.share(_EXPLAINING))
+        remarks, hurried = remarks_on(judgements, self.clock)
+        if hurried:
+            skipped.append("Remarks: time was up before all were looked for.")
+        return self._audit_of(recording, lives, judgements, explanations, remarks, skipped, means, ran)
+
+    def _audit_of(
+        self,
+        recording: Recording,
+        lives: Sequence[Life],
+        judgements: Sequence[Judgement],
+        explanations: Sequence[tuple[Judgement, Explanation]],
+        remarks: tuple[Finding, ...],
+        skipped: Sequence[str],
+        means: Means,
+        ran: float,
+    ) -> Audit:
+        """The result, where the wrong ones are explained; without explanations, what is known before."""
+        if not explanations:
+            explanations = [(j, UNEXPLAINED) for j in judgements if j.opinion is Opinion.WRONG]
         accept = self.request.accept
-        explanations = explain_all(wrong)
         faulty = [(j, e) for j, e in explanations if not is_accepted(e, accept)]
         found = merge([e for _, e in explanations]).findings
         accepted = tuple(f for f in found if f.code in accept)
@@ -175,14 +214,13 @@ class _Conductor:
             device=lives[0].ref.device,
             unexplained=merge([e for _, e in faulty]).unexplained,
             causes=tuple(f for f in found if f.code not in accept),
-            remarks=remarks_on(judgements),
+            remarks=remarks,
             accepted=accepted,
             ladder=ladders,
             reruns=tuple(rerun_of(j.case) for j in judgements) if self.request.evidence else (),
             against=contrast_all(self.request.against, means.others, ladders) if self.request.against else None,
-            losses=losses_of(recording, find_lives(recording), self.request.objective),
             checked=_checked(judgements, [j for j, e in explanations if is_accepted(e, accept)]),
-            not_checked=(*_not_checked(judgements), *skipped, *recording.notes),
+            not_checked=(*_not_checked(judgements), *_not_explained(explanations), *skipped, *recording.notes),
         )
 
     def _judge_all(
@@ -204,7 +242,9 @@ class _Conductor:
                 continue
             share = max(means.remaining, 0.0) / (len(lives) - number)
             limit = means.deadline if means.remaining <= 0.0 else time.monotonic() + share
-            judgements.append(judge(recording, life, replace(means, deadline=limit, trusted=trusted)))
+            clock = means.clock.share(1.0 if number == len(lives) - 1 else _ONE_OF_SEVERAL)
+            own = replace(means, deadline=limit, trusted=trusted, clock=clock)
+            judgements.append(judge(recording, life, own))
         return judgements, skipped
 
     def _result(self, verdict: Verdict, reason: str, ran: float) -> Audit:
@@ -278,6 +318,14 @@ def _checked(judgements: Sequence[Judgement], accepted: Sequence[Judgement]) -> 
     return tuple(lines)
 
 
+def _not_explained(explanations: Sequence[tuple[Judgement, Explanation]]) -> tuple[str, ...]:
+    return tuple(
+        f"{j.case.life.name}, iteration {j.case.life.iteration}: time was up before all possible causes were tried."
+        for j, e in explanations
+        if e.cut
+    )
+
+
 def _not_checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     lines: list[str] = []
     for j in judgements:
@@ -290,6 +338,8 @@ def _not_checked(judgements: Sequence[Judgement]) -> tuple[str, ...]:
             lines.append(f"{name}: {j.reason}")
         if j.caveat is not None:
             lines.append(f"{name}: {j.caveat}.")
+        if j.cut:
+            lines.append(f"{name}: for want of time, {', '.join(dict.fromkeys(j.cut))}: cut short.")
         if j.unobserved:
             lines.append(f"{name}: {', '.join(j.unobserved)} written by something that could not be observed.")
     return tuple(lines)

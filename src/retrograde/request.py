@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LIMIT = 120.0
+"""Time after which an audit is over where the user names no budget [s]."""
+
 
 @dataclass(frozen=True)
 class AuditRequest:
@@ -18,7 +21,7 @@ class AuditRequest:
         iterations: Number of iterations to judge; None leaves the choice to the audit.
         objective: Name of the loss to judge; None takes the losses that `backward` ran on.
         parameters: Names of the parameters to judge; empty judges all.
-        budget: Time that the audit may take [s]; None leaves it to the audit.
+        budget: Time that the audit may take [s]; None for what it needs, up to `LIMIT`.
         seed: Seed of the random probes.
         accept: Codes of causes that are declared intended: they are noted, and are no faults.
         against: Path of an npz file with another implementation's gradients; None without one.

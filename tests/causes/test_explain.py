@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from tests.trace.recording import record
 from retrograde.causes.explain import Explanation, explain, merge
 from retrograde.causes.finding import Finding
 from retrograde.causes.intervention import gap, resolution
+from retrograde.gradients.clock import Clock
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import open_case
 from retrograde.gradients.lives import find_lives
@@ -100,6 +102,24 @@ def test_an_error_without_a_fault_is_left_unexplained() -> None:
     explanation = explain(replace(judgement, case=tampered))
     assert explanation.findings == ()
     assert explanation.unexplained == pytest.approx(1.0)
+
+
+def test_without_time_nothing_is_claimed() -> None:
+    judgement = _judgement(_train(**_FAULTS["overwritten"][0]), iteration=1)
+    explanation = explain(replace(judgement, case=judgement.case.timed(Clock(0.0))))
+    assert explanation.findings == ()
+    assert explanation.unexplained == 1.0
+    assert explanation.cut
+
+
+def test_what_there_is_no_time_to_try_is_neither_claimed_nor_called_explained() -> None:
+    judgement = _judgement(_train(**_FAULTS["overwritten, not cleared"][0]), iteration=1)
+    whole = explain(judgement)
+    slow = replace(judgement.case, seconds=1e9, clock=Clock(time.monotonic() + 1e3))
+    explanation = explain(replace(judgement, case=slow))
+    assert {f.code for f in explanation.findings} == {"RG301"}
+    assert explanation.cut
+    assert whole.unexplained < 1e-6 < explanation.unexplained
 
 
 def test_gap_is_infinite_where_only_one_is_finite() -> None:

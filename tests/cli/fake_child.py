@@ -1,6 +1,10 @@
-"""Serves a request with a judge that runs the program, and calls right what ran."""
+"""Serves a request with a judge that runs the program, and calls right what ran.
+
+Told to linger, it calls the program wrong and then looks for causes for ever.
+"""
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +14,15 @@ from retrograde.request import AuditRequest
 from retrograde.result import Audit, Verdict
 
 
-def run(request: AuditRequest, progress: Callable[[str], None], **_options: object) -> Audit:
+def run(
+    request: AuditRequest, progress: Callable[[str], None], keep: Callable[[Audit], None], **_options: object
+) -> Audit:
     progress("running the program")
     ending = execute(request)
+    if "linger" in request.args:
+        keep(Audit(Verdict.WRONG, "It differs.", script=request.program, unexplained=1.0, not_checked=("A.",)))
+        progress("looking for causes")
+        time.sleep(10_000)
     return Audit(
         Verdict.RIGHT if ending.ran else Verdict.NOT_RUN,
         ending.reason or "It ran.",

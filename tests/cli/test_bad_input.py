@@ -107,6 +107,18 @@ def test_it_loops_for_ever(shell, loop):
     assert "--budget" in document["not_checked"][0]
 
 
+def test_what_is_known_when_the_budget_ends_is_reported(shell):
+    shell.write("train.py", "print('done')\n")
+    result, document = audit(shell, "--budget", "0.5", "train.py", "--", "linger")
+    assert result.returncode == 1
+    assert document["verdict"] == "wrong"
+    assert document["reason"] == "It differs."
+    first, last = document["not_checked"]
+    assert first == "A."
+    assert "looking for causes" in last
+    assert shell.left_behind() == []
+
+
 def test_it_changes_directory(command):
     command.write("train.py", "import os, sys\nos.chdir('/')\nsys.path[:] = []\nprint(os.getcwd())")
     result, document = audit(command, "train.py")

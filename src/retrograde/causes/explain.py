@@ -17,12 +17,17 @@ import numpy.typing as npt
 from retrograde.causes.finding import Finding
 from retrograde.causes.intervention import Suspect, gap, place, resolution
 from retrograde.causes.registry import all_finders, all_remarkers, find_cause
-from retrograde.gradients.judge import Judgement
+from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
+from retrograde.gradients.judge import THE_IDEAL, Judgement
 from retrograde.gradients.lives import fresh_gradient
 from retrograde.gradients.sweep import IDEAL
 
 Float = npt.NDArray[np.float64]
 _ENOUGH = 0.05
+_MOST = 0.95
+_FIRST = 0.5
+_FINDING = 0.4
+_TRYING = 0.5
 _DOCS = "https://nvidia.github.io/warp/stable/user_guide/differentiability.html"
 
 
@@ -33,10 +38,16 @@ class Explanation:
     Attributes:
         findings: Proven causes, in program order.
         unexplained: Share of the error that they leave, 0 to 1.
+        cut: Whether time ran out before all that might be a cause was tried.
     """
 
     findings: tuple[Finding, ...]
     unexplained: float
+    cut: bool = False
+
+
+UNEXPLAINED = Explanation((), 1.0)
+"""Of what no cause is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +56,20 @@ class _Proven:
     effect: float
 
 
-def explain_all(wrong: Sequence[Judgement]) -> list[tuple[Judgement, Explanation]]:
+def explain_all(wrong: Sequence[Judgement], clock: Clock = UNTIMED) -> list[tuple[Judgement, Explanation]]:
     """Explain wrong gradients.
 
     A parameter of torch that reaches Warp through torch's own operations is wrong by what is wrong of the arrays that
     Warp got: where those are explained, so is it.
+
+    Args:
+        wrong: What is to be explained.
+        clock: When the search for causes must be over.
     """
-    found = [(j, explain(j)) for j in wrong]
+    found: list[tuple[Judgement, Explanation]] = []
+    for number, j in enumerate(wrong):
+        own = clock.share(max(_FIRST, 1.0 / (len(wrong) - number)))
+        found.append((j, explain(replace(j, case=j.case.timed(own)))))
     if not any(e.findings for j, e in found if j.case.life.nested):
         return found
     return [(j, Explanation((), 0.0) if _is_upstream(j) and not e.findings else e) for j, e in found]
@@ -62,29 +80,63 @@ def _is_upstream(judgement: Judgement) -> bool:
 
 
 def explain(judgement: Judgement) -> Explanation:
-    """Explain a wrong gradient."""
+    """Explain a wrong gradient, as far as the case's time goes."""
+    if judgement.case.clock.left <= 0.0 or THE_IDEAL in judgement.cut:
+        return Explanation((), 1.0, cut=True)
+    findings: list[Finding] = []
+    try:
+        if judgement.case.life.in_torch:
+            return _explain_in_torch(judgement)
+        return _explain(judgement, findings)
+    except OutOfTimeError:
+        return Explanation(tuple(findings), 1.0, cut=True)
+
+
+def _explain(judgement: Judgement, findings: list[Finding]) -> Explanation:
+    """Explain a wrong gradient; findings that hold whatever else will be found are put where they outlast its time."""
     case = judgement.case
-    if case.life.in_torch:
-        return _explain_in_torch(judgement)
     consumed = case.life.consumed
     assert consumed is not None
-    suspects = [s for find in all_finders() for s in find(judgement)]
+    suspects, cut = _suspects(judgement)
     in_use = [s for s in suspects if s.repaired is not None]
     on_tape = [s for s in suspects if s.switch_off is not None]
-    findings: list[Finding] = []
     used, left = _use_faults(judgement, in_use)
     findings += used
     seeded = case.sweep(IDEAL, used_seeds=True)
     error = max(gap(consumed, case.ideal), 1e-300)
-    proven = _borne_out(judgement, _tape_faults(judgement, on_tape, seeded), seeded)
+    tried = _tried(judgement, on_tape)
+    cut = cut or len(tried) < len(on_tape)
+    proven = _borne_out(judgement, _tape_faults(judgement, tried, seeded), seeded)
     scale = next((f.scale for f in used if f.scale is not None), 1.0)
-    remaining = _remaining(judgement, left * scale, proven, on_tape, seeded)
+    remaining = _remaining(judgement, left * scale, proven, tried, seeded)
     reached = 1.0 - _share(remaining, max(gap(left * scale, seeded), 1e-300))
+    if cut and reached < _MOST:  # one that was not tried might say more
+        proven, remaining = [], gap(left * scale, seeded)
     findings += _report(judgement, proven, seeded, reached)
     if not judgement.ideal_holds:
-        return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0))
+        return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0), cut)
     remaining /= abs(scale)
-    return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error))
+    return Explanation(tuple(findings), 0.0 if remaining <= resolution(case) else _share(remaining, error), cut)
+
+
+def _suspects(judgement: Judgement) -> tuple[list[Suspect], bool]:
+    """All suspects, and whether time ran out before all were found."""
+    clock = judgement.case.clock.share(_FINDING)
+    timed = replace(judgement, case=judgement.case.timed(clock))
+    found: list[Suspect] = []
+    for find in all_finders():
+        try:
+            found += find(timed)
+        except OutOfTimeError:
+            return found, True
+    return found, False
+
+
+def _tried(judgement: Judgement, suspects: Sequence[Suspect]) -> list[Suspect]:
+    """Those suspects for which there is time to put their faults back, the first ones."""
+    case = judgement.case
+    affordable = int(_TRYING * case.clock.left / max(case.seconds, 1e-3)) if np.isfinite(case.clock.left) else None
+    return list(suspects[:affordable])
 
 
 def _explain_in_torch(judgement: Judgement) -> Explanation:
@@ -105,7 +157,7 @@ def _explain_in_torch(judgement: Judgement) -> Explanation:
     found = merge(explanations)
     if judgement.ideal_holds or (found.findings and len(explanations) > 1):
         return found
-    return Explanation(found.findings, max(_residual(judgement), 0.0 if found.findings else 1.0))
+    return Explanation(found.findings, max(_residual(judgement), 0.0 if found.findings else 1.0), found.cut)
 
 
 def _remaining(
@@ -287,12 +339,16 @@ def merge(explanations: Sequence[Explanation]) -> Explanation:
             if known is None or (finding.explains or 0.0) > (known.explains or 0.0):
                 found[key] = finding
     unexplained = max((e.unexplained for e in explanations), default=0.0)
-    return Explanation(tuple(found.values()), unexplained)
+    return Explanation(tuple(found.values()), unexplained, any(e.cut for e in explanations))
 
 
-def remarks_on(judgements: Sequence[Judgement]) -> tuple[Finding, ...]:
-    """What explains a complaint although the gradient is right, or why it cannot be judged."""
+def remarks_on(judgements: Sequence[Judgement], clock: Clock = UNTIMED) -> tuple[tuple[Finding, ...], bool]:
+    """What explains a complaint although the gradient is right, or why it cannot be judged; whether time ran out."""
     found: list[Finding] = []
+    timed = [replace(j, case=j.case.timed(clock)) for j in judgements]
     for remark in all_remarkers():
-        found += [replace(_finding(s, 0.0), explains=None) for s in remark(judgements)]
-    return tuple(found)
+        try:
+            found += [replace(_finding(s, 0.0), explains=None) for s in remark(timed)]
+        except OutOfTimeError:
+            return tuple(found), True
+    return tuple(found), False

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from retrograde.causes.accesses import Accesses
 from retrograde.gradients.ladder import Case
 from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import CallSite, Key
@@ -40,8 +41,9 @@ class Overwrite:
 def overwrites(case: Case) -> list[Overwrite]:
     """Overwrites within a window, one a call site, in program order."""
     found: dict[tuple[Key, bool], Overwrite] = {}
-    readers: list[tuple[Operation, Access]] = []
+    readers = Accesses(case.window.blocks)
     for operation in case.window.operations:
+        case.clock.check()
         for access in operation.accesses:
             if access.usage.writes and operation.kind is not Kind.BACKWARD:
                 for overwrite in _overwritten(case, operation, access, readers):
@@ -50,21 +52,19 @@ def overwrites(case: Case) -> list[Overwrite]:
                     if known is None or (overwrite.changed and not known.changed):
                         found[key] = overwrite
         if operation.tape is not None:
-            readers += [(operation, a) for a in operation.accesses if a.usage.load and a.ref.size]
+            for access in operation.accesses:
+                if access.usage.load and access.ref.size:
+                    readers.add(operation, access)
     return sorted(found.values(), key=lambda o: o.writer.index)
 
 
-def _overwritten(
-    case: Case, writer: Operation, access: Access, readers: Sequence[tuple[Operation, Access]]
-) -> Iterator[Overwrite]:
-    extent = access.ref.extent
-    for reader, read in reversed(readers):
-        if not read.ref.extent.overlaps(extent):
-            continue
+def _overwritten(case: Case, writer: Operation, access: Access, readers: Accesses) -> Iterator[Overwrite]:
+    last = next(readers.of(access.ref.extent), None)
+    if last is not None:
+        reader, read = last
         closed = case.recording.tapes_closed.get(reader.tape or -1)
         after = writer.tape is None and closed is not None and writer.index >= closed
         yield Overwrite(writer.site, writer, reader, access, read, after, _changes(case, writer, access.ref))
-        return
 
 
 def _changes(case: Case, writer: Operation, ref: ArrayRef) -> bool:

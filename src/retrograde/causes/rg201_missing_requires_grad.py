@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from retrograde.causes.accesses import Accesses
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
@@ -55,12 +56,16 @@ def _between(case: Case) -> Iterator[tuple[Operation, Access, str]]:
     A read of the parameter itself counts too: a struct may hold it as it was before it had a buffer.
     """
     accesses = [(o, a) for o in case.window.operations if o.kind in (Kind.LAUNCH, Kind.COPY) for a in o.accesses]
+    by_memory = Accesses(case.window.blocks)
+    for operation, access in accesses:
+        by_memory.add(operation, access)
     by_hand = _given_by_hand(case)
     for operation, access in accesses:
         route = _blind_route(operation, access)
-        if any(e.overlaps(access.ref.extent) for e in by_hand):
+        if route is None or any(e.overlaps(access.ref.extent) for e in by_hand):
             continue
-        if route is not None and (_is_passed_on(operation, access, accesses) or _is_parameter(case, access)):
+        case.clock.check()
+        if _is_passed_on(operation, access, by_memory) or _is_parameter(case, access):
             yield operation, access, route
 
 
@@ -71,11 +76,8 @@ def _given_by_hand(case: Case) -> list[Extent]:
     return seeded + [a.ref.extent for o in passes for a in o.accesses if a.path == BY_HAND]
 
 
-def _is_passed_on(operation: Operation, access: Access, accesses: list[tuple[Operation, Access]]) -> bool:
-    extent = access.ref.extent
-    for other, second in accesses:
-        if not second.ref.extent.overlaps(extent):
-            continue
+def _is_passed_on(operation: Operation, access: Access, accesses: Accesses) -> bool:
+    for other, second in accesses.of(access.ref.extent):
         if access.usage.writes and second.usage.load and other.index > operation.index:
             return True
         if (access.usage.load or access.usage.accumulate) and second.usage.writes and other.index < operation.index:

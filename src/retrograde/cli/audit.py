@@ -16,13 +16,13 @@ from retrograde.cli.exits import INTERRUPTED, status_of
 from retrograde.cli.output import emit
 from retrograde.cli.progress import Progress
 from retrograde.cli.stock import ask_stock
-from retrograde.cli.supervise import LIMIT, Interrupted, supervise
+from retrograde.cli.supervise import Interrupted, supervise
 from retrograde.gradients.other import OtherGradientsError, read_others
 from retrograde.report.comparison import compare
 from retrograde.report.evidence import write_evidence
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
-from retrograde.request import AuditRequest
+from retrograde.request import LIMIT, AuditRequest
 from retrograde.result import Audit
 
 _STDERR = 2

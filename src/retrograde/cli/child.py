@@ -18,7 +18,11 @@ class Run(Protocol):
     """What conducts an audit: `retrograde.audit.run`."""
 
     def __call__(
-        self, request: AuditRequest, progress: Callable[[str], None], deliver: Callable[[Audit], None] | None = None
+        self,
+        request: AuditRequest,
+        progress: Callable[[str], None],
+        deliver: Callable[[Audit], None] | None = None,
+        keep: Callable[[Audit], None] | None = None,
     ) -> Audit:
         """Audit the program of `request` in this process."""
         ...
@@ -33,7 +37,7 @@ def serve(folder: Path, run: Run) -> None:
     request = exchange.read_request()
     start = time.perf_counter()
     try:
-        audit = run(request, progress=exchange.say, deliver=exchange.write_result)
+        audit = run(request, progress=exchange.say, deliver=exchange.write_result, keep=exchange.write_provisional)
     except KeyboardInterrupt:
         # Python ends itself by the signal once all is cleaned up; whose traceback it is nobody needs to know.
         sys.excepthook = _say_nothing

@@ -35,6 +35,10 @@ class Exchange:
         return self.folder / "result.pickle"
 
     @property
+    def _provisional_path(self) -> Path:
+        return self.folder / "provisional.pickle"
+
+    @property
     def _progress_path(self) -> Path:
         return self.folder / "progress.txt"
 
@@ -51,17 +55,19 @@ class Exchange:
 
     def write_result(self, audit: Audit) -> None:
         """Leave the result for the command; it appears whole or not at all."""
-        partial = self._result_path.with_suffix(".partial")
-        partial.write_bytes(pickle.dumps(audit))
-        os.replace(partial, self._result_path)
+        _leave(audit, self._result_path)
+
+    def write_provisional(self, audit: Audit) -> None:
+        """Leave what is known so far, for the case that the process has to be ended before its result."""
+        _leave(audit, self._provisional_path)
 
     def read_result(self) -> Audit | None:
         """Read what `write_result` left; None where it left nothing yet."""
-        if not self._result_path.exists():
-            return None
-        audit = pickle.loads(self._result_path.read_bytes())
-        assert isinstance(audit, Audit)
-        return audit
+        return _take(self._result_path)
+
+    def read_provisional(self) -> Audit | None:
+        """Read what `write_provisional` left last; None where it left nothing yet."""
+        return _take(self._provisional_path)
 
     def has_result(self) -> bool:
         """Whether a whole result lies there."""
@@ -78,3 +84,17 @@ class Exchange:
             return ""
         lines = self._progress_path.read_text(encoding="utf-8").split("\n")[:-1]
         return lines[-1] if lines else ""
+
+
+def _leave(audit: Audit, path: Path) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_bytes(pickle.dumps(audit))
+    os.replace(partial, path)
+
+
+def _take(path: Path) -> Audit | None:
+    if not path.exists():
+        return None
+    audit = pickle.loads(path.read_bytes())
+    assert isinstance(audit, Audit)
+    return audit

@@ -14,14 +14,11 @@ from retrograde.cli.exchange import Exchange
 from retrograde.cli.process_group import ProcessGroup
 from retrograde.cli.progress import Progress
 from retrograde.cli.signals import StopFlag, stop_flag
-from retrograde.request import AuditRequest
+from retrograde.request import LIMIT, AuditRequest
 from retrograde.result import Audit, Verdict
 
 CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
 """The command that serves a request; the folder of its exchange follows."""
-
-LIMIT = 120.0
-"""Time after which an audit is stopped where the user names no budget [s]."""
 
 _POLL = 0.03
 _GRACE = 5.0
@@ -81,7 +78,10 @@ def supervise(
         if group.status == -signal.SIGINT and not overdue:
             raise Interrupted(signal.SIGINT)
         said = exchange.last_said()
+        known = exchange.read_provisional() if overdue else None
     seconds = time.monotonic() - start
+    if known is not None:
+        return _cut_short(known, said, seconds)
     if overdue:
         return _overdue(request, said, seconds)
     return _died(request, group.status or 0, seconds)
@@ -108,6 +108,12 @@ def _follow(group: ProcessGroup, exchange: Exchange, flag: StopFlag, progress: P
         progress.show(exchange.last_said())
         time.sleep(_POLL)
     return False
+
+
+def _cut_short(known: Audit, said: str, seconds: float) -> Audit:
+    """What was known when the audit was stopped in the middle of what it did next."""
+    line = f"The audit was stopped at the end of its budget, {said}: what that would have found is missing."
+    return replace(known, not_checked=(*known.not_checked, line), seconds=seconds)
 
 
 def _overdue(request: AuditRequest, said: str, seconds: float) -> Audit:

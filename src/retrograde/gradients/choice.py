@@ -5,11 +5,13 @@ The program runs again beside everything that this process works out meanwhile.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.clock import OutOfTimeError
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.means import Means
@@ -43,7 +45,7 @@ class Choice:
     base: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Anchor:
     """The program on its way once more, with other contents of the parameter; it must be waited for.
 
@@ -58,10 +60,18 @@ class Anchor:
     moved: Float
     own: float | None
     wait: Wait
+    _waited: bool = False
 
     def values(self) -> list[float]:
         """The objective with the program's own contents and with the others."""
+        self._waited = True
         return self.wait() if self.own is None else [self.own, *self.wait()]
+
+    def end(self) -> None:
+        """Wait for the values if nobody has: no others may be begun before."""
+        if not self._waited:
+            with contextlib.suppress(OutOfTimeError):
+                self.values()
 
 
 def begin_anchor(case: Case, means: Means) -> Anchor | None:
@@ -70,7 +80,7 @@ def begin_anchor(case: Case, means: Means) -> Anchor | None:
     Torch's part of a program cannot be replayed: there the program runs twice alike, which tells whether it can.
     """
     life = case.life
-    again = re_execution(life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
+    again = re_execution(life, case.objective, means.snapshots, means.limit, means.clock)
     if again is None:
         return None
     means.say(f"running the program again for {life.name}, iteration {life.iteration}")
@@ -79,7 +89,10 @@ def begin_anchor(case: Case, means: Means) -> Anchor | None:
         moved = moved + _MOVED * scale_of(moved) * means.rng.standard_normal(moved.shape)
     own = None if life.in_torch else case.objective.value
     points = [moved] if own is not None else [case.contents, moved]
-    return Anchor(again, moved, own, again.begin(points))
+    try:
+        return Anchor(again, moved, own, again.begin(points))
+    except OutOfTimeError:
+        return None
 
 
 def choose(case: Case, anchor: Anchor | None) -> Choice:
@@ -88,8 +101,19 @@ def choose(case: Case, anchor: Anchor | None) -> Choice:
     Args:
         case: What is judged.
         anchor: The program on its way, None where it cannot be run again.
+
+    Raises:
+        OutOfTimeError: The case's time is too short.
     """
-    replay = Replay(case.window, case.objective.seeds)
+    try:
+        return _choose(case, anchor)
+    finally:
+        if anchor is not None:
+            anchor.end()
+
+
+def _choose(case: Case, anchor: Anchor | None) -> Choice:
+    replay = Replay(case.window, case.objective.seeds, case.clock)
     faster = replay_source(case.life, replay)
     unobserved = (_ARRAYS_IN_STRUCTS,)
     if case.window.replayable and not case.life.in_torch:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from retrograde.gradients.binding import Blind, run_adjoint, run_forward
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.forked import apart
 from retrograde.gradients.launch_test import LaunchState, LaunchVerdict, judge
 from retrograde.gradients.memory import Memory
@@ -134,7 +135,12 @@ def situation_of(
 
 
 def find_cure(
-    state: LaunchState, situation: Situation, moments: Sequence[Moments], rng: np.random.Generator, risky: bool = False
+    state: LaunchState,
+    situation: Situation,
+    moments: Sequence[Moments],
+    rng: np.random.Generator,
+    risky: bool = False,
+    clock: Clock = UNTIMED,
 ) -> Cure | None:
     """The smallest set of rewrites with which the launch passes its own test; None where there is none.
 
@@ -144,8 +150,12 @@ def find_cure(
         moments: Choices of contents to try.
         rng: Random directions.
         risky: Whether the launch's adjoint may write anywhere.
+        clock: When the search must be over.
+
+    Raises:
+        OutOfTimeError: It is not.
     """
-    return _Search(state, situation, moments, rng, risky).run()
+    return _Search(state, situation, moments, rng, risky, clock).run()
 
 
 class _Search:
@@ -158,7 +168,9 @@ class _Search:
         moments: Sequence[Moments],
         rng: np.random.Generator,
         risky: bool,
+        clock: Clock,
     ) -> None:
+        self.clock = clock
         self.state = state
         self.situation = situation
         self.moments = moments
@@ -168,6 +180,7 @@ class _Search:
     def run(self) -> Cure | None:
         found: list[Rewrite] = []
         for find in FINDERS:
+            self.clock.check()
             try:
                 found += find(self.situation)
             except Exception:  # Warp refuses some source that the finder would need to run
@@ -189,6 +202,7 @@ class _Search:
 
     def passes(self, rewrites: Sequence[Rewrite]) -> Moments | None:
         """The contents with which a twin passes the launch's test, None where it does not."""
+        self.clock.check()
         try:
             twin = make_twin(self.situation.source, rewrites, self.situation.dimensions)
             extra, same = self.state.run_twin(twin)
@@ -207,6 +221,7 @@ class _Search:
         return None
 
     def computes_the_same(self, rewrites: Sequence[Rewrite]) -> bool:
+        self.clock.check()
         try:
             return self.state.run_twin(make_twin(self.situation.source, rewrites, self.situation.dimensions))[1]
         except Exception:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.choice import Choice, begin_anchor, choose
+from retrograde.gradients.clock import OutOfTimeError
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, frame, opened
 from retrograde.gradients.lives import Life
@@ -33,6 +34,9 @@ _OF_LINKS = 1e-3
 _FINE = 1e-3
 _SAMPLE = 3
 _MEASURED = 6
+THE_IDEAL = "the ideal gradient"
+"""What is cut short where there was no time for a single sweep."""
+_NO_TIME = "The time was too short to measure the objective's slope. --budget SECONDS gives more."
 
 
 class Opinion(Enum):
@@ -55,6 +59,7 @@ class Judgement:
         repeatable: Whether the unperturbed objective came out the same each time.
         unobserved: Names of arrays that something unobserved wrote.
         caveat: What the measurement rests on, where the program itself could not be run again.
+        cut: What was cut short for want of time, in words.
     """
 
     case: Case
@@ -64,11 +69,12 @@ class Judgement:
     repeatable: bool = True
     unobserved: tuple[str, ...] = ()
     caveat: str | None = None
+    cut: tuple[str, ...] = ()
 
 
 def judge(recording: Recording, life: Life, means: Means) -> Judgement:
     """Judge the gradient that one life consumed."""
-    case = frame(recording, life, objective_of(recording, life, means.objective))
+    case = frame(recording, life, objective_of(recording, life, means.objective)).timed(means.clock)
     seen = bool(case.objective.terms) and life.consumed is not None
     hurried = means.remaining <= 0.0 and life.name in means.trusted and not life.in_torch
     anchor = begin_anchor(case, means) if seen and not hurried else None
@@ -79,29 +85,51 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         return Judgement(case, Opinion.UNDECIDED, "The gradient's contents were not seen.", False)
     if hurried and _equals_ideal(case):
         return Judgement(case, Opinion.RIGHT, "The gradient used is the ideal one, measured earlier.", True)
-    chosen = choose(case, begin_anchor(case, means) if hurried else anchor)
+    cut: list[str] = [THE_IDEAL] if means.clock.left <= 0.0 and np.all(np.isnan(case.ideal)) else []
+    within = means.clock.within
+    anchor = begin_anchor(case, means) if hurried else anchor
+    chosen = within(lambda: choose(case, anchor), Choice(None, _NO_TIME), "running the program again", cut)
     if chosen.source is None:
-        return Judgement(case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved)
-    if chosen.source.how is How.RE_EXECUTION and not life.in_torch:
-        case = _connected(case, means)
-    directions = _measure_all(case, chosen.source, means, chosen.base)
-    case = _confirmed(replace(case, directions=directions), chosen.source, means)
-    case = _sharpened(case, chosen.source, means)
+        return Judgement(
+            case, Opinion.UNDECIDED, chosen.reason, False, chosen.repeatable, chosen.unobserved, cut=tuple(cut)
+        )
+    case = _measured(case, chosen, means, cut)
     why_not = ""
     if _is_blurred(case):
-        case, why_not = _in_double(case, chosen, means)
+        translating = "measuring in double precision"
+        case, why_not = within(lambda: _in_double(case, chosen, means), (case, ""), translating, cut)
     if case.links is not None and not _nearly_holds(case):
-        case = _connected_again(case, means)
+        case = within(lambda: _connected_again(case, means), case, "following values through the host", cut)
     if not _nearly_holds(case):
-        examined = examine_launches(case, means.rng)
+        examined = within(lambda: examine_launches(case, means.rng), case, "the test of launches", cut)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
-    opinion, reason = _opinion(case, chosen.repeatable)
+    opinion, reason = _opinion(case, chosen.repeatable, hurried=bool(cut))
     caveat = chosen.caveat
     if why_not:
         caveat = f"rounding hides the slopes, and they cannot be measured in double precision: {why_not}"
     holds = _ideal_holds(case)
-    return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, caveat)
+    return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, caveat, tuple(cut))
+
+
+def _measured(case: Case, chosen: Choice, means: Means, cut: list[str]) -> Case:
+    """The case with slopes of the objective; what there was no time for is noted."""
+    source, within = chosen.source, means.clock.within
+    assert source is not None
+    if source.how is How.RE_EXECUTION and not case.life.in_torch:
+        half = replace(means, clock=means.clock.share(0.5))
+        case = half.clock.within(lambda: _connected(case, half), case, "following values through the host", cut)
+    case = replace(case, directions=_measure_all(case, chosen, means, cut))
+    unconfirmed = replace(case, directions=tuple(_doubted(d) for d in case.directions))
+    case = within(lambda: _confirmed(case, source, means), unconfirmed, "confirming a slope", cut)
+    return within(lambda: _sharpened(case, source, means), case, "measuring a slope more closely", cut)
+
+
+def _doubted(direction: Direction) -> Direction:
+    """A slope that says nothing if it refutes the gradient used: once is not enough."""
+    if admits(direction, direction.consumed) is False:
+        return replace(direction, error=float("inf"))
+    return direction
 
 
 def _is_blurred(case: Case) -> bool:
@@ -124,7 +152,7 @@ def _in_double(case: Case, chosen: Choice, means: Means) -> tuple[Case, str]:
         return case, "what passes outside the recorded operations cannot be translated"
     means.say(f"measuring {life.name}, iteration {life.iteration}, in double precision")
     try:
-        wide = WideReplay(case.window, case.objective.seeds)
+        wide = WideReplay(case.window, case.objective.seeds, means.clock)
         base = wide.value(life.ref, life.first.index, case.contents)
     except TwinError as error:
         return case, str(error)
@@ -161,21 +189,27 @@ def _equals_ideal(case: Case) -> bool:
     return bool(np.linalg.norm(consumed - case.ideal) <= 64.0 * np.finfo(scalar).eps * np.linalg.norm(case.ideal))
 
 
-def _measure_all(case: Case, source: Source, means: Means, base: float | None) -> tuple[Direction, ...]:
-    scalar = case.life.ref.scalar
+def _measure_all(case: Case, chosen: Choice, means: Means, cut: list[str]) -> tuple[Direction, ...]:
+    source, scalar = chosen.source, case.life.ref.scalar
+    assert source is not None
     assert scalar is not None
     other = _other(case, means)
     probes = probes_for(case.contents, case.life.consumed, case.ideal, means.rng, most=12, other=other)
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions: list[Direction] = []
-    cache: dict[float, float] = {} if base is None else {0.0: base}
+    if chosen.base is not None:
+        source.know(case.contents, chosen.base)
     longest = 0.0
     for probe in probes:
         if directions and means.remaining < longest:
             break
         started = time.monotonic()
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
-        found = measure(probe, case.contents, source, rungs, scalar, cache)
+        try:
+            found = measure(probe, case.contents, source, rungs, scalar)
+        except OutOfTimeError:
+            cut.append(f"measuring {probe.label}")
+            break
         longest = max(longest, time.monotonic() - started)
         directions.append(found)
         enough = source.how is How.RE_EXECUTION and other is None and len(directions) >= _ENOUGH
@@ -229,7 +263,7 @@ def _connected(case: Case, means: Means) -> Case:
     A replay that does not give what the program gives has missed something of the kind, however little it may be
     along the directions that are measured.
     """
-    evaluate = rerun(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
+    evaluate = rerun(case.life, case.objective, means.snapshots, means.limit, means.clock)
     if evaluate is None:
         return case
     means.say(f"following {case.life.name}, iteration {case.life.iteration}, through the host")
@@ -243,7 +277,7 @@ def _connected_again(case: Case, means: Means) -> Case:
     plain = _predict_again(disconnected(case))
     if _ideal_holds(plain):
         return plain
-    evaluate = rerun(case.life, case.objective, means.snapshots, limit=max(5.0, 2.0 * means.remaining))
+    evaluate = rerun(case.life, case.objective, means.snapshots, means.limit, means.clock)
     if evaluate is None:
         return case
     return _predict_again(connect(plain, evaluate, [d.vector for d in case.directions[:_MEASURED]]))
@@ -290,7 +324,7 @@ def _nearly_holds(case: Case) -> bool:
     return bool(widened) and all(admits(d, d.ideal) is not False for d in widened)
 
 
-def _opinion(case: Case, repeatable: bool) -> tuple[Opinion, str]:
+def _opinion(case: Case, repeatable: bool, hurried: bool) -> tuple[Opinion, str]:
     consumed = case.life.consumed
     assert consumed is not None
     judged = [(d, admits(d, d.consumed)) for d in case.directions]
@@ -302,6 +336,8 @@ def _opinion(case: Case, repeatable: bool) -> tuple[Opinion, str]:
             f"the gradient used says {worst.consumed:.6g}."
         )
     known = [d for d, verdict in judged if verdict is True]
+    if not known and hurried:
+        return Opinion.UNDECIDED, _NO_TIME
     if not known:
         why = "" if repeatable else " Two runs at one point differ."
         return Opinion.UNDECIDED, f"The objective's slope could not be measured.{why}"

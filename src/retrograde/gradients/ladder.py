@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.backward_on import has_adjoint, with_backward
+from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.forked import apart, side_by_side
@@ -27,6 +28,7 @@ from retrograde.trace.operations import Operation, Recording
 Float = npt.NDArray[np.float64]
 RISKY = "RG406"
 """What faults of kernels begin with whose adjoint may write anywhere."""
+_EXAMINING = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,7 @@ class Case:
         links: Values that come back from outside the recorded operations, where these were sought and found.
         seconds: Time that one sweep takes [s].
         inner: Of a parameter of torch, what happens to it in Warp. Torch's own part is taken from its backward pass.
+        clock: When sweeps must be over.
     """
 
     recording: Recording
@@ -56,6 +59,7 @@ class Case:
     links: Links | None = None
     seconds: float = 0.0
     inner: tuple[Case, ...] = field(default=())
+    clock: Clock = UNTIMED
     _known: dict[tuple[Policy, bool], Float] = field(
         init=False, repr=False, default_factory=dict[tuple[Policy, bool], Float]
     )
@@ -71,14 +75,28 @@ class Case:
         if not own and self.ideal.size:
             known.setdefault((IDEAL, False), self.ideal)
         missing = [p for p in dict.fromkeys(policies) if (p, own) not in known]
-        found = side_by_side(lambda policy: self.swept(policy, own), missing, self.seconds)
-        known.update(((policy, own), gradient) for policy, gradient in zip(missing, found, strict=True))
+        for begin in range(0, len(missing), self._at_once):
+            some = missing[begin : begin + self._at_once]
+            found = side_by_side(lambda policy: self.swept(policy, own), some, self.seconds)
+            known.update(((policy, own), gradient) for policy, gradient in zip(some, found, strict=True))
         return [known[policy, own] for policy in policies]
+
+    @property
+    def _at_once(self) -> int:
+        """How many sweeps to begin before those that are done are kept: a second or two of work."""
+        return 2 * max(1, round(1.0 / max(self.seconds, 1e-3)))
+
+    def timed(self, clock: Clock) -> Case:
+        """The same case with other time."""
+        same = replace(self, clock=clock, inner=tuple(case.timed(clock) for case in self.inner))
+        same._known.update(self._known)
+        return same
 
     def swept(self, policy: Policy, used_seeds: bool) -> Float:
         """One gradient, computed anew."""
         if self.life.ref.device == "cpu" and any(label.startswith(RISKY) for label in policy.faults):
             found = apart(lambda: self._sweep(policy, used_seeds))
+            self.clock.check()
             return np.full(self.life.ref.full_shape, np.nan) if found is None else found
         return self._sweep(policy, used_seeds)
 
@@ -89,12 +107,12 @@ class Case:
         seeds += self.objective.repeats if policy.repeats else ()
         window = self.window if not policy.again else self._window_of(policy.again)
         if policy.tapes is None:
-            return self._run(Sweep(window, seeds, self.treatments, begin=self.window.first), policy)
+            return self._run(Sweep(window, seeds, self.treatments, self.window.first, self.clock), policy)
         total = np.zeros(self.life.ref.full_shape)
         for seed in seeds:
             tape = self.recording.operations[seed.index].tape
             if tape is not None and tape in policy.tapes:
-                alone = Sweep(self.window, (seed,), self.treatments)
+                alone = Sweep(self.window, (seed,), self.treatments, clock=self.clock)
                 total += self._run(alone, policy.without(tapes=frozenset({tape})))
         return total
 
@@ -174,9 +192,14 @@ def frame(recording: Recording, life: Life, objective: Objective) -> Case:
 
 
 def opened(case: Case, rng: np.random.Generator) -> Case:
-    """The case with its ideal gradient."""
+    """The case with its ideal gradient, which is not finite where the case's time is too short for it."""
     inner = tuple(opened(n, rng) for n in case.inner)
-    return _with_ideal(replace(case, treatments=find_treatments(case.window, rng), inner=inner))
+    treatments = find_treatments(case.window, rng, clock=case.clock.share(_EXAMINING))
+    case = replace(case, treatments=treatments, inner=inner)
+    try:
+        return _with_ideal(case)
+    except OutOfTimeError:
+        return replace(case, ideal=np.full(case.life.ref.full_shape, np.nan))
 
 
 def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
@@ -203,10 +226,15 @@ def disconnected(case: Case) -> Case:
 
 
 def examine_launches(case: Case, rng: np.random.Generator) -> Case:
-    """Test every launch of the window on its own and sweep again."""
+    """Test every launch of the window on its own, as far as there is time, and sweep again.
+
+    Raises:
+        OutOfTimeError: There is no time for the sweep.
+    """
     if case.life.in_torch:
         return _with_ideal(replace(case, inner=tuple(examine_launches(c, rng) for c in case.inner)))
-    return _with_ideal(replace(case, treatments=find_treatments(case.window, rng, every=True)))
+    treatments = find_treatments(case.window, rng, every=True, clock=case.clock.share(_EXAMINING))
+    return _with_ideal(replace(case, treatments=treatments))
 
 
 def _with_ideal(case: Case) -> Case:
@@ -215,13 +243,16 @@ def _with_ideal(case: Case) -> Case:
     return replace(case, ideal=ideal, seconds=time.perf_counter() - started)
 
 
-def find_treatments(window: Window, rng: np.random.Generator, every: bool = False) -> dict[int, Treatment]:
+def find_treatments(
+    window: Window, rng: np.random.Generator, every: bool = False, clock: Clock = UNTIMED
+) -> dict[int, Treatment]:
     """Which contents each launch's adjoint needs.
 
     Args:
         window: The operations.
         rng: Random directions.
         every: Test all launches; otherwise one of each kind that reads what it writes.
+        clock: When the tests must be over: from then on a launch is treated as the last one of its kind was.
     """
     memory = window.contents_at_end()
     known: dict[tuple[object, ...], Treatment] = {}
@@ -241,9 +272,11 @@ def find_treatments(window: Window, rng: np.random.Generator, every: bool = Fals
         if not every and not rewritten_paths(operation) and not counts(operation):
             continue
         kind = _kind(operation)
-        if every or kind not in known or known[kind].cure is not None:
-            known[kind] = treatment_of(operation, memory, rng, known.get(kind))
-        treatments[operation.index] = known[kind]
+        untested = every or kind not in known or known[kind].cure is not None
+        if untested and clock.left > 0.0:
+            known[kind] = treatment_of(operation, memory, rng, known.get(kind), clock)
+        if kind in known:
+            treatments[operation.index] = known[kind]
     return treatments
 
 

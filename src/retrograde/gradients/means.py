@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.other import Others
 
@@ -22,11 +23,13 @@ class Means:
     Attributes:
         snapshots: Waiting copies of the program.
         rng: Random directions.
-        deadline: When to stop measuring, on `time.monotonic`.
+        deadline: When to begin no further measurement, on `time.monotonic`.
         say: Told what is being done.
         objective: Name of the loss to judge by, None for all.
         trusted: Parameters whose ideal gradient agreed with measured slopes in an earlier iteration.
         others: Gradients of another implementation, to be told apart from those used.
+        clock: When all must be over: what is not done by then is cut short.
+        longest: Time that one run of the program may take at least [s].
     """
 
     snapshots: Snapshots
@@ -36,8 +39,15 @@ class Means:
     objective: str | None = None
     trusted: frozenset[str] = frozenset()
     others: Others = field(default_factory=dict[tuple[str, int], Float])
+    clock: Clock = UNTIMED
+    longest: float = 5.0
 
     @property
     def remaining(self) -> float:
-        """Time left [s]."""
+        """Time left until no further measurement is begun [s]."""
         return self.deadline - time.monotonic()
+
+    @property
+    def limit(self) -> float:
+        """Time that one run of the program may take [s]."""
+        return max(self.longest, 2.0 * self.remaining)

@@ -110,7 +110,6 @@ def measure(
     source: Source,
     rungs: tuple[Float | None, Float | None, Float | None],
     scalar: type[np.floating],
-    cache: dict[float, float] | None = None,
     thorough: bool = False,
     wanted: float = _FINE,
     working: type[np.floating] | None = None,
@@ -123,19 +122,13 @@ def measure(
         source: Where values of the objective come from.
         rungs: Consumed, taped and ideal gradient.
         scalar: The parameter's floating type.
-        cache: Keeps the value at the contents themselves from one direction to the next.
         thorough: Whether to try as many steps as are needed even where a value takes long.
         wanted: Relative error that is good enough.
         working: The floating type in which the objective is computed, where it is another one.
     """
 
     def function(steps: Sequence[float]) -> list[float]:
-        known = {} if cache is None else cache
-        missing = [h for h in steps if not (h == 0.0 and 0.0 in known)]
-        found = dict(zip(missing, source.values([contents + h * probe.vector for h in missing]), strict=True))
-        if 0.0 in found:
-            known[0.0] = found[0.0]
-        return [found.get(h, known.get(h, float("nan"))) for h in steps]
+        return source.values_once([contents + h * probe.vector for h in steps])
 
     floor = _argument_rounding(contents, probe.vector, rungs, working or scalar)
     steps = steps_for(working or scalar)

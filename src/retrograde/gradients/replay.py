@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.binding import prepared_forward, run_forward
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.gradients.window import Window
@@ -29,11 +30,13 @@ class Replay:
     Args:
         window: The operations.
         seeds: The objective, as weights on arrays when backward passes begin.
+        clock: When a run must be over; one that is not raises `OutOfTimeError`.
     """
 
-    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...]) -> None:
+    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...], clock: Clock = UNTIMED) -> None:
         self.window = window
         self.seeds = seeds
+        self.clock = clock
         self._start = window.contents_before(window.first)
         self._memory = Memory(window.blocks)
         self._bound: dict[int, Callable[[], None]] = {}
@@ -49,6 +52,7 @@ class Replay:
             for seed in self.seeds:
                 if seed.index == operation.index:
                     total += float(np.vdot(seed.weights, memory.values(seed.ref)))
+            self.clock.check()
             self._step(operation)
         return total
 
@@ -74,6 +78,7 @@ class Replay:
                         if access.ref.extent.overlaps(entry.extent):
                             found[access.ref.pointer] = access.ref
                     memory.write(entry.extent, entry.data)
+            self.clock.check()
             self._step(operation)
         end = self.window.contents_at_end()
         for operation in self.window.operations:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.forked import side_by_side
 from retrograde.gradients.links import Evaluate
@@ -22,6 +24,7 @@ Float = npt.NDArray[np.float64]
 Wait = Callable[[], list[float]]
 _SLOW = 0.02
 _WORKERS = 2
+_BETWEEN_CHECKS = 2.0
 
 
 @dataclass(eq=False)
@@ -35,6 +38,7 @@ class Source:
         failure: Why a value was not had, where one was not.
         cost: Time that all values took, those had side by side added up [s].
         evaluations: Number of values.
+        known: Values that were had, by a digest of the contents.
     """
 
     how: How
@@ -42,10 +46,22 @@ class Source:
     failure: str | None = None
     cost: float = 0.0
     evaluations: int = 0
+    known: dict[bytes, float] = field(default_factory=dict[bytes, float], repr=False)
 
     def values(self, contents: Sequence[Float]) -> list[float]:
         """The values for some contents of the parameter."""
         return self.begin(contents)()
+
+    def values_once(self, contents: Sequence[Float]) -> list[float]:
+        """The same, but what `values_once` has had for the same contents, or `know` was told, is not computed again."""
+        keys = [_digest(c) for c in contents]
+        missing = {key: c for key, c in zip(keys, contents, strict=True) if key not in self.known}
+        self.known.update(zip(missing, self.values(list(missing.values())), strict=True))
+        return [self.known[key] for key in keys]
+
+    def know(self, contents: Float, value: float) -> None:
+        """Keep a value that is known already."""
+        self.known[_digest(contents)] = value
 
     @property
     def is_slow(self) -> bool:
@@ -53,7 +69,13 @@ class Source:
         return self.evaluations > 0 and self.cost / self.evaluations > _SLOW
 
 
-def rerun(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Evaluate | None:
+def _digest(contents: Float) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(contents).tobytes(), digest_size=16).digest()
+
+
+def rerun(
+    life: Life, objective: Objective, snapshots: Snapshots, limit: float, clock: Clock = UNTIMED
+) -> Evaluate | None:
     """How to run the user's own program again with other contents of a parameter; None where that cannot be done.
 
     Args:
@@ -61,13 +83,14 @@ def rerun(life: Life, objective: Objective, snapshots: Snapshots, limit: float) 
         objective: What to read.
         snapshots: Waiting copies of the program.
         limit: Time allowed for each run [s].
+        clock: When all runs must be over; where they are not, `OutOfTimeError` is raised.
     """
-    begin = _beginner(life, objective, snapshots, limit)
+    begin = _beginner(life, objective, snapshots, limit, clock)
     return None if begin is None else lambda contents, watched: begin(contents, watched)()
 
 
 def _beginner(
-    life: Life, objective: Objective, snapshots: Snapshots, limit: float
+    life: Life, objective: Objective, snapshots: Snapshots, limit: float, clock: Clock
 ) -> Callable[[Sequence[Float], frozenset[int]], Callable[[], list[Outcome]]] | None:
     begin = snapshots.beginner(life.first.ordinal)
     if begin is None:
@@ -75,7 +98,24 @@ def _beginner(
     scalar = np.dtype(life.ref.scalar if life.ref.scalar is not None else np.float32)
 
     def begin_plans(contents: Sequence[Float], watched: frozenset[int]) -> Callable[[], list[Outcome]]:
-        return begin([_plan(life, objective, c.astype(scalar), watched) for c in contents], _WORKERS, limit)
+        plans = [_plan(life, objective, c.astype(scalar), watched) for c in contents]
+
+        def some(first: int, count: int) -> Callable[[], list[Outcome]]:
+            clock.check()
+            return begin(plans[first : first + count], _WORKERS, min(limit, clock.left))
+
+        outcomes = some(0, _WORKERS)
+
+        def wait() -> list[Outcome]:
+            found = outcomes()
+            while len(found) < len(plans):
+                seconds = max(outcome.seconds for outcome in found)
+                at_once = _WORKERS * max(1, round(_BETWEEN_CHECKS / max(seconds, 1e-3)))
+                found += some(len(found), at_once)()
+            clock.check()
+            return found
+
+        return wait
 
     return begin_plans
 
@@ -93,9 +133,11 @@ def _plan(life: Life, objective: Objective, contents: npt.NDArray[np.floating], 
     return Plan((), objective.terms, watched, numbers)
 
 
-def re_execution(life: Life, objective: Objective, snapshots: Snapshots, limit: float) -> Source | None:
-    """Values by running the user's own program again; None where that cannot be done."""
-    begin_plans = _beginner(life, objective, snapshots, limit)
+def re_execution(
+    life: Life, objective: Objective, snapshots: Snapshots, limit: float, clock: Clock = UNTIMED
+) -> Source | None:
+    """Values by running the user's own program again, as `rerun` does; None where that cannot be done."""
+    begin_plans = _beginner(life, objective, snapshots, limit, clock)
     if begin_plans is None:
         return None
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from retrograde.gradients.backward_on import has_adjoint, with_backward
 from retrograde.gradients.binding import Blind, run_adjoint
 from retrograde.gradients.callbacks import run_callback
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.copies import CopyAdjoint, adjoint_of_copy
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.twins.rewrite import Rewrite
@@ -198,6 +199,7 @@ class Sweep:
         treatments: How launches' adjoints are to be run, by operation index.
         begin: Index of the operation at which the sweep ends; the window's first if None. What lies before it is
             there for `Policy.again`.
+        clock: When a sweep must be over; a sweep that is not raises `OutOfTimeError`.
     """
 
     def __init__(
@@ -206,11 +208,13 @@ class Sweep:
         seeds: tuple[SeedTerm, ...],
         treatments: Mapping[int, Treatment],
         begin: int | None = None,
+        clock: Clock = UNTIMED,
     ) -> None:
         self.window = window
         self.seeds = seeds
         self.treatments = treatments
         self.begin = window.first if begin is None else begin
+        self.clock = clock
         self._plain = Treatment()
         self._seen: dict[int, dict[Path, Float]] = {}
 
@@ -238,6 +242,7 @@ class Sweep:
         for operation in reversed(self.window.operations):
             if operation.index < self.begin:
                 break
+            self.clock.check()
             for index, extent in policy.cuts:
                 if index == operation.index:
                     shadow.write(extent, np.zeros(extent.size, dtype=np.uint8))

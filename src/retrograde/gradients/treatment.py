@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from retrograde.gradients.callbacks import assigned_by
+from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.cure import Cure, find_cure, situation_of
 from retrograde.gradients.forked import apart
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
@@ -27,7 +28,11 @@ _LARGEST_NUMERIC = 1024
 
 
 def treatment_of(
-    operation: Operation, before: Memory, rng: np.random.Generator, known: Treatment | None = None
+    operation: Operation,
+    before: Memory,
+    rng: np.random.Generator,
+    known: Treatment | None = None,
+    clock: Clock = UNTIMED,
 ) -> Treatment:
     """The treatment of a launch.
 
@@ -36,6 +41,7 @@ def treatment_of(
         before: Contents just before it.
         rng: Random directions.
         known: Treatment of another launch of its kind, tried before the kernel is opened.
+        clock: When the search for it must be over; where it is not, the treatment is one that has not passed.
     """
     state = LaunchState(operation, before)
     paths = rewritten_paths(operation)
@@ -50,7 +56,10 @@ def treatment_of(
     if known is not None and isinstance(known.cure, Cure) and known.cure.passes(state, rng):
         return known
     situation = situation_of(state, first, rng, risky)
-    cure = None if situation is None else find_cure(state, situation, [{}, *choices(paths)], rng, risky)
+    try:
+        cure = None if situation is None else find_cure(state, situation, [{}, *choices(paths)], rng, risky, clock)
+    except OutOfTimeError:
+        return Treatment(passed=False, discrepancy=first.discrepancy)
     if cure is not None:
         return Treatment(cure=cure, passed=True, discrepancy=first.discrepancy, route="twin")
     if sum(int(f.touched.sum()) for f in state.fields) <= _LARGEST_NUMERIC:

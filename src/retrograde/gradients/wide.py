@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.gradients.twins.compile import TwinError, quietly
 from retrograde.gradients.twins.double import double_kernel, double_type, double_value, is_struct
@@ -32,13 +33,14 @@ class WideReplay:
     Args:
         window: The operations.
         seeds: The objective.
+        clock: When a run must be over; one that is not raises `OutOfTimeError`.
 
     Raises:
         TwinError: Something in the window has no translation; the message names it.
     """
 
-    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...]) -> None:
-        self.window, self.seeds = window, seeds
+    def __init__(self, window: Window, seeds: tuple[SeedTerm, ...], clock: Clock = UNTIMED) -> None:
+        self.window, self.seeds, self.clock = window, seeds, clock
         self._memory = _WideMemory(window)
         self._start = window.contents_before(window.first)
         self._kernels: dict[int, Any] = {}
@@ -62,6 +64,7 @@ class WideReplay:
             for seed in self.seeds:
                 if seed.index == operation.index:
                     total += float(np.vdot(seed.weights, memory.view(seed.ref)))
+            self.clock.check()
             self._step(operation)
         return total
 

@@ -70,7 +70,7 @@ class RecordedThread:
         if self.conflict is not None:
             return self.conflict
         foreign = [e for extents in self._foreign.values() for e in extents]
-        if any(e.overlaps(f) for e in _on_tapes(operations) for f in foreign):
+        if foreign and any(e.overlaps(f) for e in _on_tapes(operations) for f in foreign):
             return (
                 "Another thread of the program works on arrays that the tapes use too; its calls are not looked into."
             )

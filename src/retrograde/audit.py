@@ -31,7 +31,6 @@ from retrograde.request import LIMIT, AuditRequest
 from retrograde.result import Audit, Loss, Verdict
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
-from retrograde.trace.plan import Outcome
 from retrograde.trace.recorder import Recorder
 from retrograde.trace.warp_api import wp
 
@@ -91,8 +90,8 @@ class _Conductor:
             ending = execute(request)
             if self.recorder.thread.process != os.getpid():
                 os._exit(ending.status)  # a process that the program forked
-            if self.recorder.plan is not None:
-                self.recorder.finish(Outcome(failure="the program ended before its backward pass"))
+            if self.recorder.probe is not None:
+                self.recorder.probe.fail("the program ended before its backward pass")
             self.observer.remove()
             return self._conclude(ending)
         finally:

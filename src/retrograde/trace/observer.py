@@ -124,7 +124,8 @@ class Observer(TapeCalls, TorchCalls):
                     return original(kernel, dim, inputs, outputs, *args, **kwargs)
 
             def run() -> Any:
-                given = [self.recorder.replaced.get(i, v) for i, v in enumerate(values)]
+                replaced = {} if self.recorder.probe is None else self.recorder.probe.replaced
+                given = [replaced.get(i, v) for i, v in enumerate(values)]
                 count = len(inputs)
                 result = original(kernel, dim, given[:count], given[count:], *args, **kwargs)
                 self._name_caller()

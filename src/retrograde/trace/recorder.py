@@ -9,20 +9,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, cast
 
 import numpy as np
 
 from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
-from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled, root_of
-from retrograde.trace.callsite import NOWHERE, CallSite, call_site, name_of, user_frame
+from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled
+from retrograde.trace.callsite import NOWHERE, CallSite, call_site, user_frame
 from retrograde.trace.carried import with_sources
-from retrograde.trace.crossings import Crossings
+from retrograde.trace.contents import Contents
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
-from retrograde.trace.numbers import numbers_of, values_of, with_values
+from retrograde.trace.names import Names
 from retrograde.trace.objects import ObjectRef, Objects
 from retrograde.trace.operations import (
     BY_HAND,
@@ -33,10 +33,11 @@ from retrograde.trace.operations import (
     LaunchCall,
     Operation,
     Recording,
-    Seed,
     Undo,
 )
-from retrograde.trace.plan import Outcome, Plan, read_values
+from retrograde.trace.passes import Everything, leaves_of, outputs_of, sides_of, value_of
+from retrograde.trace.plan import Outcome, Plan
+from retrograde.trace.probe import Probe
 from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
 from retrograde.trace.threads import RecordedThread
@@ -46,7 +47,6 @@ from retrograde.trace.watches import Watches, is_used_later, locate_write
 
 LOAD = Usage(load=True)
 STORE = Usage(store=True)
-_TRIES = 2
 _STARTS = (Kind.HOST_WRITE, Kind.COPY, Kind.LAUNCH, Kind.FILL, Kind.ROUTINE, Kind.TORCH)
 
 
@@ -66,10 +66,6 @@ class Pending:
     viewed: dict[Extent, bool] = field(default_factory=dict[Extent, bool])
 
 
-class RecordingLimit(Exception):
-    """Raised inside when the memory budget for overwritten contents is spent."""
-
-
 class Recorder:
     """Collects operations.
 
@@ -81,11 +77,9 @@ class Recorder:
 
     def __init__(self, on_boundary: Callable[[Recorder], None], budget: int = 4 << 30) -> None:
         self.on_boundary = on_boundary
-        self.plan: Plan | None = None
-        self.finish: Callable[[Outcome], None] = lambda outcome: None
+        self.probe: Probe | None = None
         self.operations: list[Operation] = []
-        self.undo: dict[int, list[Undo]] = {}
-        self.names: dict[int, str] = {}
+        self.names = Names()
         self.sites: dict[int, CallSite] = {}
         self.tapes = TapeIdentities()
         self.open_tape: int | None = None
@@ -97,15 +91,11 @@ class Recorder:
         self.thread = RecordedThread()
         self.ordinal = -1
         self.backwards = 0
-        self._gradients: dict[int, Extent] = {}
+        self._contents = Contents(budget)
         self._usages: dict[Any, KernelUsage] = {}
-        self._spent = 0
-        self._budget = budget
         self._since_backward = False
-        self._values: dict[int, float] = {}
         self.callbacks: dict[int, Callable[[], None]] = {}
         self._draws: bytes | None = None
-        self._sought: dict[int, int] = {}
         self.seeded: set[str] = set()
         self._site: CallSite | None = None
         self._passed_on: set[int] = set()
@@ -113,9 +103,7 @@ class Recorder:
         self._seen_torch = False
         self.in_torch: Callable[[], dict[int, frozenset[int]]] = dict
         self._arrays: dict[tuple[object, ...], Any] = {}
-        self._crossings = Crossings()
         self.objects = Objects()
-        self.replaced: dict[int, Any] = {}
 
     @staticmethod
     def here() -> CallSite:
@@ -154,21 +142,22 @@ class Recorder:
         self._seen_torch = self._seen_torch or kind is Kind.TORCH
         if opening or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
             self._since_backward = False
-            if self.plan is None:
+            if self.probe is None:
                 self.on_boundary(self)
-        if self.plan is not None:
-            self._inject(pending)
+        if self.probe is not None:
+            self.probe.inject(pending.ordinal, accesses)
             if kind is not Kind.BACKWARD:
-                self._read_before(pending)
+                self.probe.read_before(pending.ordinal, accesses)
             return pending
         for access in pending.accesses:
             self._learn(access.ref, frame)
             if access.usage.load or access.usage.accumulate:
                 self._keep_gradient(pending, access.ref)
             if access.usage.writes:
-                self._keep(pending.index, access.ref.extent)
+                self._contents.keep(pending.index, access.ref.extent)
         if kind is Kind.HOST_WRITE:
-            self._keep_viewed_gradients(pending)
+            # Those that the program sees through NumPy views.
+            pending.gradients.update(self._contents.of_gradients([w.extent for w in self.watches.live()]))
         elif kind in (Kind.CLEAR, Kind.FILL):
             written = [a.ref.extent for a in pending.accesses]
             pending.viewed = {
@@ -187,8 +176,8 @@ class Recorder:
         for access in pending.accesses:
             if access.usage.writes:
                 self.watches.refresh(access.ref.extent)
-        if self.plan is not None:
-            self._crossings.note(pending.ordinal, pending.kind, pending.accesses, pending.call)
+        if self.probe is not None:
+            self.probe.crossings.note(pending.ordinal, pending.kind, pending.accesses, pending.call)
             return
         self.operations.append(
             Operation(
@@ -232,7 +221,7 @@ class Recorder:
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
         opaque = any(is_tangled(a.ref.array) for a in accesses)
         call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
-        pending.call = call if self.plan is None else self._with_injected(call)
+        pending.call = call if self.probe is None else self.probe.with_injected(call, self.ordinal)
         return pending
 
     def _owner(self, held: Held) -> Any:
@@ -272,7 +261,7 @@ class Recorder:
         kind = Kind.HOST_WRITE if from_host else Kind.FILL
         pending = self.begin(kind, ())
         pending.accesses = (Access(ref, STORE, 0, ("self",)),)
-        if self.plan is None:
+        if self.probe is None:
             self._learn(ref, None)
             self.sites[id(array)] = pending.site
         if from_host:
@@ -294,7 +283,7 @@ class Recorder:
     def host_read_done(self, pending: Pending, view: Any) -> None:
         """The host has read an array."""
         ref = pending.accesses[0].ref
-        if self.plan is None:
+        if self.probe is None:
             expression = None
             if ref.differentiable and pending.frame is not None and ref.size > 1:
                 expression = reported_reduction(pending.frame, view)
@@ -315,7 +304,7 @@ class Recorder:
 
     def commit_write(self, pending: Pending) -> None:
         """A host write has run."""
-        self.commit(pending, None if self.plan is not None else read_bytes(pending.accesses[0].ref.extent))
+        self.commit(pending, None if self.probe is not None else read_bytes(pending.accesses[0].ref.extent))
 
     def routine(self, inputs: Sequence[ArrayRef], outputs: Sequence[ArrayRef]) -> Pending:
         """A library routine is about to read and write some arrays."""
@@ -330,20 +319,20 @@ class Recorder:
             pending.accesses = (Access(ref, STORE, len(pending.accesses), ("outputs",)), *pending.accesses)
             self._learn(ref, None)
         written = [a.ref.extent for a in pending.accesses if a.usage.writes]
-        data = [read_bytes(e) for e in written] if self.plan is None else []
+        data = [read_bytes(e) for e in written] if self.probe is None else []
         self.commit(pending, np.concatenate(data) if data else None)
 
     def commit_fill(self, pending: Pending) -> None:
         """A fill has run; the bytes of one element tell its value."""
         ref = pending.accesses[0].ref
         first = Extent(ref.device, ref.pointer, ref.pointer + ref.item)
-        self.commit(pending, None if self.plan is not None else read_bytes(first))
+        self.commit(pending, None if self.probe is not None else read_bytes(first))
 
     def fail(self, error: Exception) -> None:
         """Something of ours went wrong: end the recording, or the re-execution."""
         self.failure = f"{type(error).__name__}: {error}"
-        if self.plan is not None:
-            self.finish(Outcome(self._values, self.failure))
+        if self.probe is not None:
+            self.probe.fail(self.failure)
 
     def clear(self, tape: TapeState) -> Pending:
         """The gradients of a tape are about to be cleared."""
@@ -357,11 +346,11 @@ class Recorder:
     def _notice_host_writes(self) -> None:
         for change in self.watches.changes():
             access = Access(change.watch.ref, STORE, 0, ("self",))
-            if self.plan is not None:
-                self._crossings.note(self.ordinal, Kind.HOST_WRITE, (access,), None)
+            if self.probe is not None:
+                self.probe.crossings.note(self.ordinal, Kind.HOST_WRITE, (access,), None)
                 continue
             index = len(self.operations)
-            self.undo.setdefault(index, []).append(Undo(change.watch.extent, change.before))
+            self._contents.add(index, Undo(change.watch.extent, change.before))
             frame = user_frame(inspect.currentframe())
             last = self.operations[-1].site if self.operations else NOWHERE
             site = locate_write(frame, change.watch.view(), last.line) or self._site_of_view(change.watch.extent, frame)
@@ -408,7 +397,7 @@ class Recorder:
         pending.tape = self.tapes.of(tape)
         pending.call = None
         self.commit(pending)
-        if self.plan is None:
+        if self.probe is None:
             self.callbacks[self.operations[-1].index] = function
 
     def backward(self, tape: TapeState, loss: Any, grads: dict[Any, Any] | None) -> tuple[Pending, dict[str, Any]]:
@@ -418,12 +407,13 @@ class Recorder:
         loss_ref = describe(loss) if loss is not None else None
         pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
         pending.tape = number
-        seeds = seeds_of(tape, loss, grads, self._outputs(number), self._gradients)
-        if self.plan is not None:
-            self.read_terms(pending, loss_ref, seeds)
+        outputs = Everything() if self.probe is not None else outputs_of(self.operations, number)
+        seeds = seeds_of(tape, loss, grads, outputs, self._contents.gradients)
+        if self.probe is not None:
+            self.probe.read_terms(pending.ordinal, loss_ref, seeds)
             return pending, {}
         reused = self.tapes.count_backward(number) > 0
-        leaves = self._leaves(number)
+        leaves = leaves_of(self.operations, number)
         details = {
             "tape": number,
             "loss": loss_ref,
@@ -445,7 +435,7 @@ class Recorder:
         self.backwards += 1
         self._since_backward = True
         self.watches.refresh_all()
-        if self.plan is not None:
+        if self.probe is not None:
             return
         draws = state_of_generators(pending.frame, self.seeded)
         details["draws"] = self._draws is not None and draws != self._draws
@@ -464,25 +454,13 @@ class Recorder:
             adjoints: Adjoints of its arguments, None where an argument's own gradient buffer serves.
         """
         usage = self._usages.get(kernel) or self._usages.setdefault(kernel, kernel_usage(kernel))
-        leaves: list[ArrayRef] = []
-        seeds: list[Seed] = []
-        for position, value in enumerate(values):
-            ref = describe(value)
-            given = describe(adjoints[position] if position < len(adjoints) else None)
-            if ref is None or (given is None and ref.gradient is None):
-                continue
-            ref = ref if given is None else replace(ref, gradient=given.pointer)
-            used = usage.of((kernel.adj.args[position].label,))
-            if used.writes:
-                seeds.append(self._seed_of(ref))
-            elif used.load:
-                leaves.append(ref)
+        leaves, seeds = sides_of(kernel, usage, values, adjoints, self._passed_on)
         if not seeds:
             return None
         pending = self.begin(Kind.BACKWARD, [Access(ref, LOAD, i, BY_HAND) for i, ref in enumerate(leaves)])
         pending.tape = self.tapes.fresh()
-        if self.plan is not None:
-            self.read_terms(pending, None, tuple(seeds))
+        if self.probe is not None:
+            self.probe.read_terms(pending.ordinal, None, tuple(seeds))
             return pending, {}
         extents = [e for ref in leaves if (e := ref.gradient_extent) is not None]
         before = {e: read_bytes(e) for e in extents}
@@ -502,170 +480,34 @@ class Recorder:
         self._passed_on.update(e.low for e in details.get("leaves", ()))
         self.backward_done(pending, details)
 
-    def _seed_of(self, ref: ArrayRef) -> Seed:
-        extent = ref.gradient_extent
-        assert extent is not None
-        scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
-        view = np.ndarray(
-            ref.full_shape,
-            scalar,
-            read_bytes(extent),
-            offset=(ref.gradient or 0) - extent.low,
-            strides=ref.full_strides,
-        )
-        weights = np.ascontiguousarray(view).reshape(-1).view(np.uint8)
-        return Seed(ref, weights, explicit=True, source=extent if ref.gradient in self._passed_on else None)
-
-    def _outputs(self, tape: int) -> set[int]:
-        written: set[int] = set()
-        if self.plan is not None:
-            return _Everything()
-        for operation in self.operations:
-            if operation.tape != tape:
-                continue
-            for access in operation.accesses:
-                if access.usage.load and not access.usage.writes:
-                    written.discard(access.ref.pointer)
-                elif access.usage.writes:
-                    written.add(access.ref.pointer)
-        return written
-
-    def _leaves(self, tape: int) -> list[Extent]:
-        """Gradient buffers of arrays that the tape read before it wrote them."""
-        first: dict[Extent, None] = {}
-        written: set[int] = set()
-        for operation in self.operations:
-            if operation.tape != tape:
-                continue
-            for access in operation.accesses:
-                gradient = access.ref.gradient_extent
-                if gradient is None:
-                    continue
-                if access.ref.pointer not in written and access.usage.load:
-                    first[gradient] = None
-                if access.usage.writes:
-                    written.add(access.ref.pointer)
-        return list(first)
-
-    # -- contents ----------------------------------------------------------------------------------
-
-    def _keep(self, index: int, extent: Extent) -> None:
-        if extent.size == 0:
-            return
-        self._spent += extent.size
-        if self._spent > self._budget:
-            raise RecordingLimit(
-                f"overwritten contents exceed {self._budget / 2**30:.0f} GiB; run fewer steps or smaller arrays"
-            )
-        self.undo.setdefault(index, []).append(Undo(extent, read_bytes(extent)))
+    # -- contents and names ------------------------------------------------------------------------
 
     def _keep_gradient(self, pending: Pending, ref: ArrayRef) -> None:
         """Keep what a gradient buffer held when something read it."""
-        if self.open_tape is not None or ref.pointer not in self._gradients:
-            return
-        pending.gradients[ref.extent] = read_bytes(ref.extent)
-
-    def _keep_viewed_gradients(self, pending: Pending) -> None:
-        """Keep what the gradient buffers hold that the program sees through NumPy views."""
-        for extent in (w.extent for w in self.watches.live()):
-            if extent.low in self._gradients:
-                pending.gradients[extent] = read_bytes(extent)
+        if self.open_tape is None and ref.pointer in self._contents.gradients:
+            pending.gradients[ref.extent] = read_bytes(ref.extent)
 
     def _learn(self, ref: ArrayRef, frame: FrameType | None) -> None:
-        gradient = ref.gradient_extent
-        if gradient is not None:
-            self._gradients[gradient.low] = gradient
+        self._contents.know(ref)
         self._arrays.setdefault((ref.pointer, ref.shape, ref.strides), ref.array)
-        for array in {id(a): a for a in (ref.array, root_of(ref.array))}.values():
-            tries = self._sought.get(id(array), 0)
-            if tries < _TRIES and id(array) not in self.names and frame is not None:
-                self._sought[id(array)] = tries + 1
-                name = name_of(array, frame)
-                if name is not None:
-                    self.names[id(array)] = name
-        for held in ref.held:
-            holder = self.names.get(id(ref.array))
-            if holder is not None and held.ref.array is not None:
-                place = held.offset // max(ref.item, 1)
-                self.names.setdefault(id(held.ref.array), f"{holder}[{place}].{'.'.join(held.path)}")
+        self.names.learn(ref, frame)
 
-    # -- re-execution ------------------------------------------------------------------------------
-
-    def _inject(self, pending: Pending) -> None:
-        assert self.plan is not None
-        for injection in self.plan.injections:
-            if injection.ordinal == pending.ordinal:
-                if injection.slot >= len(pending.accesses):
-                    self.finish(Outcome(self._values, "the program took another path than when it was recorded"))
-                    return
-                injection.apply(pending.accesses[injection.slot].ref)
-
-    def read_terms(self, pending: Pending, loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> None:
-        """Read the parts of the objective that a backward pass begins from; ends a re-execution at the last."""
-        assert self.plan is not None
-        for term in self.plan.terms:
-            if term.ordinal != pending.ordinal:
-                continue
-            if not term.weights and loss is not None:
-                self._add(pending.ordinal, float(read_values(loss).sum()))
-            elif len(term.weights) <= len(seeds) and term.weights:
-                total = sum(float(np.vdot(w, read_values(s.ref))) for w, s in zip(term.weights, seeds, strict=False))
-                self._add(pending.ordinal, total)
-            else:
-                self.finish(Outcome(self._values, "the backward pass got other seeds than when it was recorded"))
-        self._finish_if_last(pending.ordinal)
-
-    def _read_before(self, pending: Pending) -> None:
-        """Read the parts of the objective that a call is about to replace."""
-        assert self.plan is not None
-        mine = [t for t in self.plan.terms if t.ordinal == pending.ordinal and t.slot is not None]
-        for term in mine:
-            assert term.slot is not None
-            if term.slot >= len(pending.accesses):
-                self.finish(Outcome(self._values, "the program took another path than when it was recorded"))
-                return
-            self._add(pending.ordinal, float(np.vdot(term.weights[0], read_values(pending.accesses[term.slot].ref))))
-        if mine:
-            self._finish_if_last(pending.ordinal)
-
-    def _with_injected(self, call: LaunchCall) -> LaunchCall:
-        """A launch with the numbers that the plan has for it."""
-        assert self.plan is not None
-        self.replaced = {}
-        for injection in self.plan.numbers:
-            if injection.ordinal == self.ordinal:
-                numbers = numbers_of(call)
-                values = values_of(numbers)
-                values[list(injection.values)] = list(injection.values.values())
-                call = with_values(call, numbers, values)
-                self.replaced = {n.position: call.arguments[n.position] for n in numbers if len(n.path) == 1}
-        return call
+    # -- the end -----------------------------------------------------------------------------------
 
     def begin_re_execution(self, plan: Plan, finish: Callable[[Outcome], None]) -> None:
         """From now on carry out a plan instead of recording."""
-        self.plan, self.finish = plan, finish
-        self._crossings.watched = plan.watched
-
-    def _add(self, ordinal: int, value: float) -> None:
-        self._values[ordinal] = self._values.get(ordinal, 0.0) + value
-
-    def _finish_if_last(self, ordinal: int) -> None:
-        assert self.plan is not None
-        if ordinal >= self.plan.last:
-            self.finish(Outcome(dict(self._values), seen=dict(self._crossings.seen)))
+        self.probe = Probe(plan, finish)
 
     def obstacle(self) -> str | None:
         """Why nothing can be said about the program, None where something can."""
         return self.out_of_reach or self.thread.obstacle(self.operations)
 
-    # -- the result --------------------------------------------------------------------------------
-
     def result(self) -> Recording:
         """Everything so far."""
         return Recording(
             operations=tuple(self.operations),
-            undo={k: tuple(v) for k, v in self.undo.items()},
-            names=dict(self.names),
+            undo={k: tuple(v) for k, v in self._contents.undo.items()},
+            names=dict(self.names.by_array),
             sites=dict(self.sites),
             tapes_closed=dict(self.tapes_closed),
             notes=tuple(self.notes),
@@ -674,20 +516,6 @@ class Recorder:
         )
 
 
-def value_of(loss: ArrayRef | None, seeds: tuple[Seed, ...]) -> float | None:
-    """What a backward pass differentiates, as it is now."""
-    if loss is not None:
-        return float(read_values(loss).sum())
-    if not seeds:
-        return None
-    return sum(float(np.vdot(s.values(), read_values(s.ref))) for s in seeds)
-
-
 def _only_read(argument: object, path: Path) -> bool:
     """Whether an array is one that kernels can only read: indices, or what an object holds."""
     return isinstance(argument, ObjectRef) or path[-1].startswith("indices")
-
-
-class _Everything(set[int]):
-    def __contains__(self, item: object) -> bool:
-        return True

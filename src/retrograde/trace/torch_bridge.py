@@ -19,7 +19,8 @@ from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.callsite import is_user_file, name_of, user_frame
 from retrograde.trace.extents import Bytes, Extent, read_bytes, write_bytes
 from retrograde.trace.operations import SHARED, TORCH, Access, Kind, Seed
-from retrograde.trace.recorder import LOAD, STORE, Pending, Recorder, value_of
+from retrograde.trace.passes import value_of
+from retrograde.trace.recorder import LOAD, STORE, Pending, Recorder
 from retrograde.trace.warp_api import wp
 
 _WHOLE_STEP = "LBFGS"
@@ -93,7 +94,7 @@ class TorchBridge:
         """Torch has been given an array, and may write to it."""
         ref = pending.accesses[0].ref
         self._known.append(ref.extent)
-        data = None if self.recorder.plan is not None else read_bytes(ref.extent)
+        data = None if self.recorder.probe is not None else read_bytes(ref.extent)
         self.recorder.commit(pending, data, route=SHARED)
         if ref.device == "cpu":
             self.recorder.watches.add(ref, tensor)
@@ -161,7 +162,7 @@ class TorchBridge:
             return leaf
         if not (tensor.requires_grad and tensor.is_contiguous() and tensor.is_floating_point() and tensor.numel()):
             return None
-        name = None if leaf is None else self.recorder.names.get(id(leaf.array))
+        name = None if leaf is None else self.recorder.names.by_array.get(id(leaf.array))
         flat = tensor.detach() if 0 < tensor.dim() <= 4 else tensor.detach().reshape(-1)
         array = self._from_torch(flat, requires_grad=False)
         mirror = wp.zeros_like(array, requires_grad=False)
@@ -169,7 +170,7 @@ class TorchBridge:
         leaf = Leaf(tensor, array, mirror)
         self._leaves[id(tensor)] = leaf
         self._known.append(leaf.ref.extent)
-        self.recorder.names[id(array)] = name or _name(tensor, frame) or f"parameter {len(self._leaves)}"
+        self.recorder.names.by_array[id(array)] = name or _name(tensor, frame) or f"parameter {len(self._leaves)}"
         self.recorder.learn([array])
         return leaf
 
@@ -193,8 +194,8 @@ class TorchBridge:
         seeds = () if loss is not None else tuple(_seed(r, w) for r, w in zip(known, weights, strict=True))
         self._absent = {key for key, leaf in self._leaves.items() if leaf.tensor.grad is None}
         self._before = {key: _bytes_or_zeros(leaf).copy() for key, leaf in self._leaves.items()}
-        if self.recorder.plan is not None:
-            self.recorder.read_terms(pending, loss, seeds)
+        if self.recorder.probe is not None:
+            self.recorder.probe.read_terms(pending.ordinal, loss, seeds)
             return pending, {}
         return pending, {"loss": loss, "seeds": seeds, "value": value_of(loss, seeds)}
 
@@ -207,7 +208,7 @@ class TorchBridge:
                 changed = key in self._absent or not np.array_equal(_bytes(leaf.tensor.grad), before)
                 leaf.ready = leaf.ready or changed
             self._reflect(leaf)
-        if self.recorder.plan is None:
+        if self.recorder.probe is None:
             before = {self._leaves[key].gradient.extent: data for key, data in self._before.items()}
             leftovers = {e: data for e, data in before.items() if data.any()}
             details |= {"tape": TORCH, "reused": False, "before": before, "leftovers": leftovers}
@@ -221,7 +222,7 @@ class TorchBridge:
         flat = flat if 0 < flat.dim() <= 4 else flat.reshape(-1)
         array = self._from_torch(flat, requires_grad=False)
         name = _name(tensor, frame)
-        self.recorder.names[id(array)] = name or "the tensor that torch runs backward from"
+        self.recorder.names.by_array[id(array)] = name or "the tensor that torch runs backward from"
         return describe(array)
 
     def addresses(self) -> dict[int, frozenset[int]]:

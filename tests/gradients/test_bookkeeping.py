@@ -13,6 +13,7 @@ from tests.gradients.sweeping import open_program
 from tests.trace.recording import record
 
 from retrograde.gradients.ladder import Case, open_case
+from retrograde.gradients.leftovers import begun_with_earlier, begun_with_own
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.segments import is_split
@@ -70,6 +71,35 @@ def test_a_shared_gradient_buffer_brings_back_warps_number() -> None:
     joined = frozenset({(refs["b"].extent, refs["a"].extent.low)})
     assert np.linalg.norm(case.ideal - _taped(case)) > 0.1
     np.testing.assert_allclose(case.sweep(IDEAL.without(joined=joined)), _taped(case), rtol=1e-12)
+
+
+@pytest.mark.parametrize("copied_between", [False, True])
+def test_a_gradient_that_a_copy_took_along_is_told_by_whose_it_was(copied_between: bool) -> None:
+    """Two losses of one parameter, one of them by way of a copy; cleared before each iteration, or never."""
+
+    def program() -> None:
+        x = _array(_START)
+        for _ in range(2):
+            y, first_loss, second_loss = _array(), _array(shape=1), _array(shape=1)
+            first, second = wp.Tape(), wp.Tape()
+            with first:
+                wp.launch(kernels.squared, _N, [x, first_loss])
+            if copied_between:
+                first.backward(first_loss)
+            with second:
+                wp.copy(y, x)
+                wp.launch(kernels.squared, _N, [y, second_loss])
+            if not copied_between:
+                first.backward(first_loss)
+            second.backward(second_loss)
+            x.assign(x.numpy() - 1e-3 * x.grad.numpy())
+            if copied_between:
+                x.grad.zero_()
+
+    case = _case(program, iteration=1)
+    second = [case.life.backwards[1]]
+    assert begun_with_own(case) == (second if copied_between else [])
+    assert begun_with_earlier(case) == ([] if copied_between else second)
 
 
 def test_a_tape_entered_again_brings_back_warps_number() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.leftovers import begun_with_earlier
 from retrograde.gradients.lives import first_to_add
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite
@@ -82,14 +83,14 @@ def _own(judgement: Judgement) -> list[Suspect]:
 
 def _others(judgement: Judgement) -> list[Suspect]:
     """Gradients of earlier iterations that lay in buffers of intermediates and of losses."""
-    case = judgement.case
-    own = case.life.ref.gradient
-    operation = case.life.backwards[0]
-    if operation.backward is None or not any(e.low != own for e in operation.backward.leftovers):
+    held = begun_with_earlier(judgement.case)
+    if not held:
         return []
+    operation = held[0]
+    indices = frozenset(o.index for o in held)
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(leftovers=policy.leftovers | {operation.index})
+        return policy.without(leftovers=policy.leftovers | indices)
 
     site: CallSite = operation.site if operation.site.file else NOWHERE
     return [

@@ -8,6 +8,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.leftovers import begun_with_own
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import Key
@@ -181,13 +182,8 @@ def _repeated(case: Case) -> list[Suspect]:
 
 def _left_over(case: Case) -> list[Suspect]:
     """Passes that begin with gradients which an earlier pass of the same life left in buffers between."""
-    own = case.life.ref.gradient
     repeated = {r.index for r in case.objective.repeats}
-    held = [
-        o
-        for o in case.life.backwards[1:]
-        if o.index not in repeated and o.backward is not None and any(e.low != own for e in o.backward.leftovers)
-    ]
+    held = [o for o in begun_with_own(case) if o.index not in repeated]
     if not held:
         return []
     indices = frozenset(o.index for o in held)

@@ -94,6 +94,35 @@ def test_an_iteration_that_was_not_recorded_to_its_end_is_no_part_of_the_last_li
         np.testing.assert_allclose(life.consumed, t.slope(point), rtol=1e-12)
 
 
+def test_a_step_that_misses_its_parameter_ends_a_life_all_the_same() -> None:
+    """Two parameters of one size, whose copies are stepped: each iteration is a life, with its own backward pass."""
+
+    def copies_are_stepped(_: t.Diary) -> None:
+        a = wp.array(t.START, dtype=wp.float64, requires_grad=True)
+        b = wp.array(-0.5 * t.START, dtype=wp.float64, requires_grad=True)
+        held = [wp.clone(a, requires_grad=True), wp.clone(b, requires_grad=True)]
+        for _ in range(t.ROUNDS):
+            loss = wp.zeros(1, dtype=wp.float64, requires_grad=True)
+            with wp.Tape() as tape:
+                wp.launch(squared, 4, [a, loss])
+                wp.launch(squared, 4, [b, loss])
+            tape.backward(loss)
+            gradients = [h.grad.numpy().copy() for h in held]
+            for h, g in zip(held, gradients, strict=True):
+                h.assign(h.numpy() - t.RATE * g)
+            tape.zero()
+
+    _, lives, _ = _lives(copies_are_stepped)
+    assert [(life.name, life.iteration) for life in lives] == [(n, k) for k in range(t.ROUNDS) for n in ("a", "b")]
+    for life in lives:
+        assert life.orphan is not None
+        assert len(life.backwards) == 1
+        assert life.consumed is not None
+        assert not life.consumed.any()
+        start = t.START if life.name == "a" else -0.5 * t.START
+        np.testing.assert_allclose(life.meant, t.slope(start), rtol=1e-12)
+
+
 def test_earlier_gradients_are_known_the_latest_first() -> None:
     _, lives, diary = _lives(t.read_too_early)
     last = lives[-1]

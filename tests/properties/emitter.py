@@ -163,6 +163,12 @@ class _Writer:
                     _marked(f"{name}_parts[0] = {name}_parts[0] * {name}_parts[1]", mark),
                     f"{name} = {name}_parts[0]",
                 ]
+            case ir.Shelve(name, value):
+                return [
+                    f"{name}_shelf = wp.zeros(shape=(2,), dtype={self.scalar})",
+                    f"{name}_shelf[1] = {self.expr(value, kernel)}",
+                    f"{name} = {name}_shelf[1] * {name}_shelf[1]",
+                ]
             case ir.Sum(arg, value, count):
                 return [
                     f"total = {self.scalar}(0.0)",

@@ -154,6 +154,8 @@ class _Threads:
             match statement:
                 case ir.Let(name, value):
                     self.locals[name] = self.value(value)
+                case ir.Shelve(name, value):
+                    self.locals[name] = self.value(value) ** 2
                 case ir.Grow(name, value, factor, count):
                     self.locals[name] = self.value(value) * self.value(factor) ** count
                 case ir.Rebuild(name, value, factor):

@@ -133,7 +133,15 @@ class Sum:
     count: int
 
 
-KernelStatement = Let | Store | Sum | Grow | Rebuild
+@dataclass(frozen=True)
+class Shelve:
+    """The square of `value`, out of an array that the thread makes for itself: Warp's adjoint does not get through."""
+
+    name: str
+    value: Expr
+
+
+KernelStatement = Let | Store | Sum | Grow | Rebuild | Shelve
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ def consumed_gradient(
     stop: int,
     successor: ArrayRef | None,
     aside: Set[Key] = frozenset(),
+    begin: int = 0,
 ) -> tuple[tuple[Reading, ...], Float | None, Operation | None]:
     """The gradient that the program used: readings that count, their sum, and a clear that came first.
 
@@ -94,15 +95,17 @@ def consumed_gradient(
         stop: Where it ends.
         successor: The array that follows it.
         aside: Lines that put gradients aside, whose readings do not count.
+        begin: Where the life begins.
     """
     gradient = ref.gradient_extent
     if gradient is None:
         return (), None, None
     start = min(backwards[0].index, stop if update is None else update.index)
     limit = max(stop, update.index + 1) if update is not None else stop
+    first = max(begin, _search_start(recording, ref, start, limit))
     readings = [
         _reading(o, gradient, ref)
-        for o in recording.operations[_search_start(recording, ref, start, limit) : limit]
+        for o in recording.operations[first:limit]
         if o.kind is not Kind.HOST_WRITE and o.site.key not in aside and any(e.overlaps(gradient) for e in o.gradients)
     ]
     if not readings:

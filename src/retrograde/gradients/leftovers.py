@@ -25,8 +25,8 @@ def begun_with_earlier(case: Case) -> list[Operation]:
 
 def _between(case: Case, operation: Operation) -> list[Extent]:
     """Buffers that were not zero, but for the parameter's."""
-    leftovers = operation.backward.leftovers if operation.backward is not None else {}
-    return [e for e in leftovers if e.low != case.life.ref.gradient]
+    call = operation.backward
+    return [] if call is None else [e for e in call.leftovers if e.low != case.life.ref.gradient]
 
 
 def _is_own(case: Case, operation: Operation, buffer: Extent) -> bool:

@@ -104,7 +104,8 @@ def find_lives(recording: Recording) -> tuple[Life, ...]:
     made_anew = _made_anew(recording, owners)
     aside = put_aside(recording)
     for ref in sorted(owners, key=lambda r: _first_use(recording, r)):
-        for version in _versions(recording, ref):
+        missed = frozenset(o.step.index for o in orphans if o.read.pointer == ref.pointer)
+        for version in _versions(recording, ref, missed):
             if not version.taped and any(o.stepped.pointer == ref.pointer for o in orphans):
                 continue
             life = _life(recording, ref, _from_its_origin(recording, ref, version), by_name, made_anew, aside)
@@ -125,12 +126,14 @@ def _once(orphans: Sequence[Orphan]) -> list[Orphan]:
 
 
 def _orphaned(life: Life, orphans: Sequence[Orphan]) -> Life:
-    """A life whose parameter a step missed: what reached the parameter is nothing, or another array's gradient."""
-    passes = {b.index for b in life.backwards}
-    mine = [o for o in orphans if o.read.pointer == life.ref.pointer and o.backward.index in passes]
-    if not mine:
+    """A life whose parameter a step missed: what reached the parameter is nothing, or another array's gradient.
+
+    A step that missed it once is taken to miss it until the end, where nothing comes after that could tell.
+    """
+    known = [o for o in orphans if o.read.pointer == life.ref.pointer and o.backward.index <= life.last]
+    if not known:
         return life
-    orphan = mine[-1]
+    orphan = known[-1]
     if orphan.gradient is orphan.read:
         nothing = None if life.consumed is None else np.zeros_like(life.consumed)
         return replace(life, orphan=orphan, meant=_added(orphan.read, life.backwards), consumed=nothing)
@@ -261,17 +264,18 @@ def _made_anew(recording: Recording, owners: Sequence[ArrayRef]) -> dict[str, li
 # -- lives ---------------------------------------------------------------------------------------------
 
 
-def _versions(recording: Recording, ref: ArrayRef) -> Iterator[_Version]:
+def _versions(recording: Recording, ref: ArrayRef, missed: Set[int] = frozenset()) -> Iterator[_Version]:
+    """Contents of an array between two updates; one that should have changed it and missed it counts."""
     extent = ref.extent
     in_torch = ref.gradient in recording.in_torch
     begin, reads, taped = 0, list[Operation](), list[Operation]()
     for operation in recording.operations:
         touched = list(touches(operation, extent))
-        if not touched or operation.kind is Kind.BACKWARD:
+        if not (touched or operation.index in missed) or operation.kind is Kind.BACKWARD:
             continue
         here = (operation.kind is Kind.TORCH) == in_torch and operation.route != SHARED
         loads = here and any(load for _, load, _ in touched)
-        writes = any(write for _, _, write in touched)
+        writes = any(write for _, _, write in touched) or operation.index in missed
         if writes and operation.tape is None:
             if taped or (reads and _backward_between(recording, begin, operation.index)):
                 last = _end_of_update(recording, extent, operation.index)
@@ -363,7 +367,9 @@ def _life(
     name = recording.name(ref)
     earlier = tuple(life.taped for life in reversed(by_name.get(name, [])) if life.taped is not None)
     successor = _successor(recording, ref, version, made_anew)
-    readings, consumed, cleared = consumed_gradient(recording, ref, backwards, version.end, stop, successor, aside)
+    readings, consumed, cleared = consumed_gradient(
+        recording, ref, backwards, version.end, stop, successor, aside, version.begin
+    )
     taped = _taped(ref, backwards, readings)
     return Life(
         name=name,
@@ -505,6 +511,8 @@ def _taped(ref: ArrayRef, backwards: Sequence[Operation], readings: Sequence[Rea
 
 def fresh_gradient(life: Life) -> Float | None:
     """What the life's own backward passes added to the gradient buffer; None where that was not seen."""
+    if life.orphan is not None:
+        return life.meant
     if life.taped is None or life.ref.gradient is None or len(life.readings) > 1:
         return None
     started = first_to_add(life)

@@ -124,7 +124,7 @@ def _is_taped(recording: Recording, backward: Operation, ref: ArrayRef) -> bool:
             by_host = by_host or operation.accesses[0].ref.extent.overlaps(ref.extent)
         elif any(load and not write for _, load, write in touches(operation, ref.extent)):
             return True
-        if by_host and operation.kind is Kind.HOST_WRITE and _could_hold(operation, ref):
+        if by_host and operation.kind is Kind.HOST_WRITE and _could_bring(recording, operation, ref):
             return True
     return False
 
@@ -139,15 +139,22 @@ def _is_read_after(recording: Recording, ref: ArrayRef, step: Operation) -> bool
                 read = True
             elif load and not write:
                 return True
-        if read and operation.kind is Kind.HOST_WRITE and _could_hold(operation, ref):
+        if read and operation.kind is Kind.HOST_WRITE and _could_bring(recording, operation, ref):
             return True
     return not later
 
 
-def _could_hold(operation: Operation, ref: ArrayRef) -> bool:
-    """Whether a write from the host may bring an array's contents elsewhere."""
-    target = operation.accesses[0].ref
-    return target.differentiable and target.size == ref.size and not target.extent.overlaps(ref.extent)
+def _could_bring(recording: Recording, write: Operation, ref: ArrayRef) -> bool:
+    """Whether a write from the host may bring an array's contents elsewhere, to something that is read there."""
+    target = write.accesses[0].ref
+    if not target.differentiable or target.size != ref.size or target.extent.overlaps(ref.extent):
+        return False
+    return any(
+        load and not store
+        for o in recording.operations[write.index + 1 :]
+        if o.kind is not Kind.HOST_READ
+        for _, load, store in touches(o, target.extent)
+    )
 
 
 def _reads_gradient(recording: Recording, backward: Operation, step: Operation, ref: ArrayRef) -> bool:

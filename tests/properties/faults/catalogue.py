@@ -40,6 +40,7 @@ from tests.properties.faults.kernels import (
     dynamic_loop,
     in_place_product,
     native_function,
+    own_array,
     singular_point,
     unselected_branch,
     wrong_adjoint,
@@ -144,5 +145,6 @@ FAULTS: dict[str, Fault] = {
     "RG407": Fault(Wishes(), native_function),
     "RG408": Fault(Wishes(), unselected_branch),
     "RG409": Fault(Wishes(), singular_point),
+    "RG410": Fault(Wishes(), own_array),
 }
 """The causes that can be planted."""

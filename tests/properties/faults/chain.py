@@ -109,7 +109,7 @@ def through_host(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[
 def by_value(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[str, ir.Program]]:
     """RG207: a launch is given an element of a parameter as a number."""
     parameters = [b for b in program.parameters if b.width == 1]
-    launched = [o.kernel for s in program.statements if isinstance(s, ir.Tape) for o in _launches(s.body)]
+    launched = [o.kernel for o in _launches(program.statements)]
     for index, statement in enumerate(program.statements):
         if not isinstance(statement, ir.Tape):
             continue
@@ -130,9 +130,9 @@ def by_value(program: ir.Program, rng: np.random.Generator) -> Iterator[tuple[st
             yield "a factor", with_statement(with_kernel(program, changed), index, replace(statement, body=operations))
 
 
-def _launches(operations: tuple[ir.Operation, ...]) -> Iterator[ir.Launch]:
-    for operation in operations:
-        if isinstance(operation, ir.Launch):
-            yield operation
-        elif isinstance(operation, ir.Loop):
-            yield from _launches(operation.body)
+def _launches(statements: tuple[ir.Statement, ...]) -> Iterator[ir.Launch]:
+    for statement in statements:
+        if isinstance(statement, ir.Launch):
+            yield statement
+        elif isinstance(statement, ir.Loop | ir.Tape):
+            yield from _launches(statement.body)

@@ -132,6 +132,15 @@ def singular_point(program: ir.Program, _: np.random.Generator) -> Places:
         yield "root of a square", replace(planted, iterations=1)
 
 
+def own_array(program: ir.Program, rng: np.random.Generator) -> Places:
+    """RG410: a value lies in an array of the thread's own for a moment; Warp names no line for it, nor do we."""
+    for kernel, store, load in _stores(program):
+        shelve = ir.Shelve("kept", times(number(rng), ir.Unary("sin", load)))
+        planted = _with(program, kernel, store, ir.Var("kept"), (shelve,))
+        changed = planted.kernel(kernel.name)
+        yield "array of the thread's own", with_kernel(planted, replace(changed, mark="RG410"))
+
+
 def wrong_adjoint(program: ir.Program, rng: np.random.Generator) -> Places:
     """RG206: a kernel takes a remainder, whose adjoint by the divisor is missing in Warp; far from its steps."""
     for kernel, store, load in _stores(program):

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.properties import fuzz
-from tests.properties.faults.catalogue import FAULTS
 from tests.properties.tally import Row, fault_of, row
-from tests.properties.trials import Result, Trial, plan, read_results
+from tests.properties.trials import PLANTABLE, Result, Trial, plan, read_results
 from tests.support.auditing import Auditor
 
 _EXPECTED = {10: ("RG101",), 20: ("RG301",)}
@@ -24,8 +23,8 @@ def test_plan_has_what_was_asked_for_and_no_trial_twice() -> None:
     trials = plan(right=30, each=3, pairs=40, kernels=2, first_seed=500)
     assert len(set(trials)) == len(trials)
     kinds = Counter(len(t.causes) for t in trials)
-    inside = sum(c.startswith("RG4") for c in FAULTS)
-    assert kinds == {0: 30, 1: 3 * (len(FAULTS) - inside) + 2 * inside, 2: 40}
+    inside = sum(c.startswith("RG4") for c in PLANTABLE)
+    assert kinds == {0: 30, 1: 3 * (len(PLANTABLE) - inside) + 2 * inside, 2: 40}
     assert trials == plan(right=30, each=3, pairs=40, kernels=2, first_seed=500)
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.programs
 
 _RIGHT = 200
 _PLANTED_EACH = 17
-_PLANTED_INSIDE = 6
+_PLANTED_INSIDE = 3
 """Of each fault inside kernels: every audit compiles several twins."""
 _PAIRS = [
     *(("RG101", "RG301"), ("RG103", "RG301"), ("RG309", "RG301"), ("RG206", "RG301")),

@@ -12,6 +12,7 @@ import numpy as np
 from tests.properties.emitter import emit
 from tests.properties.faults.catalogue import FAULTS
 from tests.properties.generator import generate
+from tests.properties.inside.families import FAMILIES, plant_inside
 from tests.properties.planted import plant_one, plant_two
 from tests.properties.truth import compare
 from tests.properties.workbench import Wishes
@@ -21,6 +22,8 @@ TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
 """Of a right program: error of what it consumed and reported, relative to the interpreter's."""
 _EVERY = 8
 """Of the right programs, every so many-th has its horizon split by hand."""
+PLANTABLE = tuple(sorted({*FAULTS, *(code for code, family in FAMILIES.items() if family.verdict == "wrong")}))
+"""The causes that can be planted alone; two at once, of those in `FAULTS`."""
 _MASKING = ("RG203", "RG303", "RG312")
 """Faults that leave nothing of the gradient: another one beside them changes nothing."""
 
@@ -46,7 +49,7 @@ class Trial:
         """
         causes, _, seed = label.partition(":")
         named = () if causes == "right" else tuple(causes.split("+"))
-        if not seed.isdecimal() or len(named) > 2 or any(c not in FAULTS for c in named):
+        if not seed.isdecimal() or len(named) > 2 or any(c not in PLANTABLE for c in named):
             raise ValueError(f"{label!r} is no trial: right:SEED, CAUSE:SEED or CAUSE+CAUSE:SEED.")
         return cls(named, int(seed))
 
@@ -133,7 +136,7 @@ def plan(right: int, each: int, pairs: int, kernels: int, first_seed: int) -> li
         first_seed: The least seed.
     """
     trials = [Trial((), first_seed + k) for k in range(right)]
-    for cause in FAULTS:
+    for cause in PLANTABLE:
         count = kernels if cause.startswith("RG4") else each
         trials += [Trial((cause,), first_seed + k) for k in range(count)]
     couples = [
@@ -198,11 +201,20 @@ def _make(trial: Trial, auditor: Auditor) -> _Made | None:
     if not trial.causes:
         return _Made(right_program(trial.seed, auditor))
     try:
+        if len(trial.causes) == 1 and _is_inside(trial):
+            inside = plant_inside(trial.causes[0], trial.seed, auditor)
+            return _Made(inside.program.source, inside.program.route, inside.lines, inside.error)
         plant = plant_one if len(trial.causes) == 1 else plant_two
         planted = plant(*trial.causes, trial.seed, auditor)  # pyright: ignore[reportCallIssue]
     except RuntimeError:
         return None
     return _Made(planted.source, planted.plant.route, planted.lines, planted.error)
+
+
+def _is_inside(trial: Trial) -> bool:
+    """Whether a fault is planted in a small program around one kernel: every other one, where both can be."""
+    (cause,) = trial.causes
+    return cause in FAMILIES and (cause not in FAULTS or trial.seed % 2 == 1)
 
 
 def right_program(seed: int, auditor: Auditor) -> str:

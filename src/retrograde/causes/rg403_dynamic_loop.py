@@ -45,8 +45,9 @@ def grow(rate: wp.array(dtype=float), out: wp.array(dtype=float)):
     out[0] = w
 """,
     known_problems=(
-        "Loops of more than 40 turns are proven by storing what they carry instead; where such a loop is left early, "
-        "or run several times by one thread, the launch is reported as RG410."
+        "Loops of more than 40 turns, those of the loops in them counted, are proven by storing what they carry "
+        "instead; no patch comes with that. Where what they carry would take more than 64 MB or is no number or "
+        "vector, or where a function with such a loop is called in a `while` loop, the launch is reported as RG410."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#dynamic-loops",),
 )

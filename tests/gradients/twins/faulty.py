@@ -46,6 +46,83 @@ def twice_looped(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.flo
 
 
 @wp.kernel
+def left_early(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    w = x[i] + wp.float64(0.5)
+    for k in range(30 * n):  # <- RG403
+        if k > 50 + i:
+            break
+        if k % 7 == 3:
+            continue
+        w = w + wp.float64(0.02) * w * wp.sin(w)
+    y[i] = w * w
+
+
+@wp.kernel
+def until_small(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    w = x[i] + wp.float64(0.5)
+    rest = wp.float64(1.0)
+    while rest > wp.float64(0.1) + wp.float64(0.01) * wp.float64(i):  # <- RG403
+        w = w + wp.float64(0.02) * w * wp.sin(w) * rest
+        rest = rest * wp.float64(0.97)
+    y[i] = w * w
+
+
+@wp.kernel
+def nested_and_drawn(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    w = x[i] + wp.float64(0.5)
+    v = wp.vec2d(x[i], wp.float64(0.3))
+    state = wp.rand_init(7, i)
+    for k in range(2):
+        for _j in range(k, 12 * n, 2):  # <- RG403
+            q = wp.float64(0.1) * w
+            for _m in range(n):
+                q = q * (wp.float64(1.0) + w * wp.float64(0.1)) + v[0] * wp.float64(0.01)
+            w = w + wp.float64(0.02) * q * wp.float64(wp.randf(state))
+            v = wp.vec2d(v[1] * wp.float64(0.5) + w, v[0])
+    y[i] = w * w * v[0]
+
+
+@wp.func
+def slow_growth(a: wp.float64, n: int):
+    p = wp.float64(1.0)
+    for _m in range(20 * n, 0, -1):  # <- RG403
+        p = p + wp.float64(0.01) * p * wp.sin(a * p)
+    return p
+
+
+@wp.kernel
+def called_again(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    s = slow_growth(x[i], n) * slow_growth(x[i] * x[i], n)
+    for _k in range(3):
+        s = s * slow_growth(s * wp.float64(0.1), n - 1)
+    y[i] = s
+
+
+@wp.kernel
+def components_by_turn(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    v = wp.vec3d(x[i], x[i] * x[i], x[0])
+    for k in range(3):
+        v[k] = v[k] * v[(k + 1) % 3] + x[i]  # <- RG402
+    m = wp.mat22d(v[0], v[1], x[0], wp.float64(1.0))
+    for k in range(2):
+        m[k, 1] = m[k, 0] * m[1 - k, 1] + x[i]  # <- RG402
+    y[i] = wp.determinant(m) + v[2]
+
+
+@wp.kernel
+def through_power(x: wp.array(dtype=wp.float32), n: int, y: wp.array(dtype=wp.float32)):
+    i = wp.tid()
+    d = x[i] - x[0]
+    root = wp.pow(d * d, 0.5)  # <- RG409
+    y[i] = root * root + x[i]
+
+
+@wp.kernel
 def two_faults(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
     i = wp.tid()
     w = wp.float64(1.0)
@@ -102,7 +179,7 @@ def with_doubt(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float
 @wp.kernel
 def at_one(x: wp.array(dtype=wp.float32), n: int, y: wp.array(dtype=wp.float32)):
     i = wp.tid()
-    y[i] = wp.acos(x[i] - x[i] + 1.0) + wp.mod(2.05, x[i])  # <- RG409
+    y[i] = wp.acos(x[i] - x[i] + 1.0) + wp.mod(wp.vec2(2.05, 1.0), wp.vec2(x[i], 1.7))[0]  # <- RG409
 
 
 @wp.kernel

@@ -46,6 +46,11 @@ CURED = [
     faulty.grown,
     faulty.long_loop,
     faulty.twice_looped,
+    faulty.left_early,
+    faulty.until_small,
+    faulty.nested_and_drawn,
+    faulty.called_again,
+    faulty.components_by_turn,
     faulty.two_faults,
     faulty.stored_then_multiplied,
     faulty.masked,
@@ -69,6 +74,13 @@ def test_the_line_is_found_and_its_twin_is_the_derivative(kernel: Any) -> None:
     cure.adjoint(operation, (before, before), shadow, frozenset())
     numeric_vjp(operation, before, numeric)
     np.testing.assert_allclose(shadow.values(x), numeric.values(x), rtol=1e-6, atol=1e-8)
+
+
+def test_numbers_written_out_have_the_type_of_the_others() -> None:
+    operation, before = _launched(faulty.through_power, float)
+    cure = treatment_of(operation, before, np.random.default_rng(0)).cure
+    assert isinstance(cure, Cure)
+    assert {(r.line, r.code) for r in cure.rewrites} == _marks(faulty.through_power)
 
 
 def test_each_of_two_faults_can_be_left_in() -> None:

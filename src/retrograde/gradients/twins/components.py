@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retrograde.gradients.twins.rewrite import Edit, Rewrite
@@ -21,12 +21,11 @@ def find_reassigned(situation: Situation) -> list[Rewrite]:
     found: list[Rewrite] = []
     for (piece, name), nodes in _by_variable(stores).items():
         kinds = {kind for node in nodes for kind in types[node]}
-        if len(nodes) < 2 and not isinstance(stores[nodes[0]], ast.AugAssign):
+        if len(nodes) < 2 and not _may_repeat(piece, stores[nodes[0]]):
             continue
         if len(kinds) != 1 or not _is_composite(kind := kinds.pop()):
             continue
-        first = stores[nodes[0]]
-        repeated = next((stores[n] for n in nodes[1:] if _target(stores[n]) == _target(first)), stores[nodes[-1]])
+        repeated = _repeated(piece, [stores[n] for n in nodes])
         found.append(
             Rewrite(
                 code="RG402",
@@ -39,6 +38,22 @@ def find_reassigned(situation: Situation) -> list[Rewrite]:
             )
         )
     return found
+
+
+def _repeated(piece: FunctionSource, stores: Sequence[ast.stmt]) -> ast.stmt:
+    """The first store to a component that may have been stored to before, else the last one."""
+    seen: set[str] = set()
+    for store in stores:
+        if _target(store) in seen or _may_repeat(piece, store):
+            return store
+        seen.add(_target(store))
+    return stores[-1]
+
+
+def _may_repeat(piece: FunctionSource, store: ast.stmt) -> bool:
+    """Whether one store may store again: it changes what is there, or lies in a loop."""
+    loops = (n for n in ast.walk(piece.tree) if isinstance(n, ast.For | ast.While))
+    return isinstance(store, ast.AugAssign) or any(inner is store for loop in loops for inner in ast.walk(loop))
 
 
 def _stores(piece: FunctionSource) -> Iterator[ast.Assign | ast.AugAssign]:
@@ -100,22 +115,31 @@ def _rebuilt(kind: Any) -> Edit:
         if isinstance(node, ast.AugAssign):
             value = ast.BinOp(_load(target), node.op, node.value)
         index = _index(target)
-        if index is None or len(index) != len(shape):
+        if len(index) != len(shape):
             return node
-        parts = [value if place == index else _component(name, place) for place in places]
+        parts = [_part(name, place, index, value) for place in places]
         made = ast.Call(ast.Name(_constructor(kind), ast.Load()), parts, [])
         return ast.Assign([ast.Name(name, ast.Store())], made)
 
     return edit
 
 
-def _index(target: ast.expr) -> tuple[int, ...] | None:
+def _index(target: ast.expr) -> tuple[ast.expr, ...]:
     if isinstance(target, ast.Attribute):
-        return (_SWIZZLE[target.attr],)
+        return (ast.Constant(_SWIZZLE[target.attr]),)
     assert isinstance(target, ast.Subscript)
-    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-    numbers = [p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, int)]
-    return tuple(numbers) if len(numbers) == len(parts) else None
+    return tuple(target.slice.elts) if isinstance(target.slice, ast.Tuple) else (target.slice,)
+
+
+def _part(name: str, place: tuple[int, ...], index: tuple[ast.expr, ...], value: ast.expr) -> ast.expr:
+    """A component after the store: the value where it is the one stored to, else what it was."""
+    others = [(i, p) for i, p in zip(index, place, strict=True) if not isinstance(i, ast.Constant) or i.value != p]
+    if any(isinstance(i, ast.Constant) for i, _ in others):
+        return _component(name, place)
+    for i, p in others:
+        test = ast.Compare(i, [ast.Eq()], [ast.Constant(p)])
+        value = ast.IfExp(test, value, _component(name, place))
+    return value
 
 
 def _component(name: str, place: tuple[int, ...]) -> ast.expr:

@@ -24,6 +24,8 @@ KEPT = "_kept"
 """An array that the twin keeps numbers in: `_kept[thread, place]`, double precision."""
 STATES = "_states"
 """An array with a gradient that the twin stores what loops carry in: `_states[thread, column]`, double precision."""
+BASE = "_base"
+"""The number of the call of a function within its thread; for functions only, and handed over by their callers."""
 EXTENT = "_extent"
 """The number of threads in each dimension of the launch; for the kernel only."""
 ROWS, COLUMNS, PLACES = 256, 16, 16
@@ -34,7 +36,7 @@ class Parameters:
     """What a twin is handed beside the original's arguments.
 
     Attributes:
-        names: Of `NOTES`, `KEPT`, `STATES`, `THREAD` and `EXTENT`.
+        names: Of `NOTES`, `KEPT`, `STATES`, `THREAD`, `BASE` and `EXTENT`.
         dimensions: Number of dimensions of the launch.
         columns: Columns of the array of states.
     """
@@ -47,14 +49,13 @@ class Parameters:
     def types(self) -> dict[str, Any]:
         """Types of the functions' further arguments, in order."""
         array = wp.array(dtype=wp.float64, ndim=2)
-        return {
-            n: t for n, t in ((NOTES, array), (KEPT, array), (STATES, array), (THREAD, wp.int32)) if n in self.names
-        }
+        kinds = {NOTES: array, KEPT: array, STATES: array, THREAD: wp.int32, BASE: wp.int32}
+        return {n: t for n, t in kinds.items() if n in self.names}
 
     @property
     def kernel_types(self) -> dict[str, Any]:
         """Types of the kernel's further arguments, in order."""
-        types = {n: t for n, t in self.types.items() if n != THREAD}
+        types = {n: t for n, t in self.types.items() if n not in (THREAD, BASE)}
         if self.names & {THREAD, EXTENT}:
             types[EXTENT] = wp.types.vector(4, wp.int32)
         return types
@@ -121,6 +122,8 @@ def add_parameters(
         kernel = piece is source.kernel
         if kernel:
             types[piece] = _extend(tree, piece, parameters.kernel_types)
+            if BASE in parameters.names:
+                tree.body[:0] = ast.parse(f"{BASE} = 0").body
             if THREAD in parameters.names:
                 tree.body[:0] = _thread_number(parameters.dimensions)
         elif id(piece.function) in functions:
@@ -160,7 +163,9 @@ class _Calls(ast.NodeTransformer):
         self.generic_visit(node)
         if number_of(node.func) in self.numbers:
             self.numbers.discard(number_of(node.func))
-            node.keywords += [ast.keyword(name, ast.Name(name, ast.Load())) for name in self.names]
+            given = {k.arg for k in node.keywords}
+            further = [name for name in self.names if name not in given]
+            node.keywords += [ast.keyword(name, ast.Name(name, ast.Load())) for name in further]
         return node
 
 
@@ -174,4 +179,16 @@ def _thread_number(dimensions: int) -> list[ast.stmt]:
     return ast.parse(f"{', '.join(names)} = _wp.tid()\n{THREAD} = {number}").body
 
 
-__all__ = ["COLUMNS", "EXTENT", "KEPT", "NOTES", "PLACES", "ROWS", "STATES", "THREAD", "Parameters", "add_parameters"]
+__all__ = [
+    "BASE",
+    "COLUMNS",
+    "EXTENT",
+    "KEPT",
+    "NOTES",
+    "PLACES",
+    "ROWS",
+    "STATES",
+    "THREAD",
+    "Parameters",
+    "add_parameters",
+]

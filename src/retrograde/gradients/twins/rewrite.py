@@ -27,6 +27,7 @@ class Rewrite:
         line: The user's line.
         subject: The construct, in words or as written.
         edits: What happens to the nodes of the source's tree, by number.
+        elsewhere: The same for other sources.
         advice: What to do about it, a sentence.
         scope: Names that the edited source uses.
         parameters: Arguments that it needs from the launch, of those that `Parameters` offers.
@@ -44,6 +45,9 @@ class Rewrite:
     edits: Mapping[int, Edit]
     advice: str
     scope: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    elsewhere: Mapping[FunctionSource, Mapping[int, Edit]] = field(
+        default_factory=dict[FunctionSource, Mapping[int, Edit]]
+    )
     parameters: frozenset[str] = frozenset()
     drops: FunctionSource | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -82,7 +86,7 @@ def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int
     Raises:
         TwinError: It cannot be made.
     """
-    trees = {s: edited(s, rewrites) for s in {r.source for r in rewrites}}
+    trees = {s: edited(s, rewrites) for s in {s for r in rewrites for s in (r.source, *r.elsewhere)}}
     names = frozenset(name for r in rewrites for name in r.parameters)
     parameters = Parameters(names, dimensions, max((r.columns for r in rewrites), default=1))
     needing = {r.source for r in rewrites if r.parameters}
@@ -101,9 +105,9 @@ def edited(source: FunctionSource, rewrites: Sequence[Rewrite]) -> ast.FunctionD
     """The definition with the edits of those rewrites that are about it."""
     edits: dict[int, list[Edit]] = {}
     for rewrite in rewrites:
-        if rewrite.source is source:
-            for number, edit in rewrite.edits.items():
-                edits.setdefault(number, []).append(edit)
+        mine = rewrite.edits if rewrite.source is source else rewrite.elsewhere.get(source, {})
+        for number, edit in mine.items():
+            edits.setdefault(number, []).append(edit)
     return _Editor(edits).visit(copy.deepcopy(source.tree))
 
 

@@ -70,6 +70,11 @@ def _asking(name: str) -> Edit:
     return edit
 
 
+_WRITTEN_OUT = {float: wp.float32, int: wp.int32, bool: wp.bool}
+"""What numbers written out are to Warp."""
+
+
 def _seen(function: Any) -> tuple[Any, ...]:
     made = [f for f in function.user_overloads.values() if f.generic_parent is not None]
-    return tuple(dict.fromkeys(next(iter(f.input_types.values())) for f in made))
+    kinds = (next(iter(f.input_types.values())) for f in made)
+    return tuple(dict.fromkeys(_WRITTEN_OUT.get(kind, kind) for kind in kinds))

@@ -14,8 +14,8 @@ CAUSE = Cause(
     summary="A component of a local vector, matrix or quaternion is assigned more than once.",
     finds=(
         "Local variables with several stores to their components, with one in a loop, or with `*=` on one, in kernels "
-        "whose launch fails its own derivative test. Proven by a twin in which every store makes a new value of the whole variable: it "
-        "must pass the test, and the stores put back must change the gradient."
+        "whose launch fails its own derivative test. Proven by a twin in which every store makes a new value of the "
+        "whole variable: it must pass the test, and the stores put back must change the gradient."
     ),
     why=(
         "Warp keeps one copy of a local vector. A second store to a component leaves the adjoint of the first one "

@@ -94,6 +94,32 @@ def test_an_iteration_that_was_not_recorded_to_its_end_is_no_part_of_the_last_li
         np.testing.assert_allclose(life.consumed, t.slope(point), rtol=1e-12)
 
 
+def test_a_segment_between_two_that_read_the_parameter_belongs_to_its_life() -> None:
+    def three_segments(diary: t.Diary) -> None:
+        x = wp.array(t.START, dtype=wp.float64, requires_grad=True)
+        starts = [wp.zeros(4, dtype=wp.float64, requires_grad=True) for _ in range(2)]
+        ends = [wp.zeros(4, dtype=wp.float64, requires_grad=True) for _ in range(2)]
+        loss = wp.zeros(1, dtype=wp.float64, requires_grad=True)
+        tapes = [wp.Tape() for _ in range(3)]
+        with tapes[0]:
+            wp.launch(cubed, 4, [x, ends[0]])
+        wp.copy(starts[0], ends[0])
+        with tapes[1]:
+            wp.launch(cubed, 4, [starts[0], ends[1]])
+        wp.copy(starts[1], ends[1])
+        with tapes[2]:
+            wp.launch(squared, 4, [starts[1], loss])
+            wp.launch(squared, 4, [x, loss])
+        tapes[2].backward(loss)
+        tapes[1].backward(grads={ends[1]: starts[1].grad})
+        tapes[0].backward(grads={ends[0]: starts[0].grad})
+        diary.note(t.START, x.grad.numpy())
+
+    _, (life,), diary = _lives(three_segments)
+    assert len(life.backwards) == 3
+    np.testing.assert_allclose(life.consumed, diary.consumed[0], rtol=1e-12)
+
+
 def test_a_step_that_misses_its_parameter_ends_a_life_all_the_same() -> None:
     """Two parameters of one size, whose copies are stepped: each iteration is a life, with its own backward pass."""
 

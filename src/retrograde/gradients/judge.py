@@ -293,7 +293,7 @@ def _enough(refuted: Direction) -> float:
 def _sharpened(case: Case, source: Source, means: Means) -> Case:
     """Where no slope that was measured sparingly decides, measure the first one with all steps."""
     judged = [admits(d, d.consumed) for d in case.directions]
-    if not source.is_slow or False in judged or any(_is_sharp(d) for d in case.directions):
+    if not judged or not source.is_slow or False in judged or any(_is_sharp(d) for d in case.directions):
         return case
     first = case.directions[0]
     scalar = case.life.ref.scalar

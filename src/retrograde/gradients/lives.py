@@ -439,14 +439,14 @@ def _end_of_unended(recording: Recording, ref: ArrayRef, first: int, made_anew: 
 def _backwards(recording: Recording, version: _Version, first: int, end: int) -> tuple[Operation, ...]:
     """Backward passes that belong to a version.
 
-    Those of the tapes that read it, or that were open when something unrecorded did, before its end. Where these only
-    carry on what another pass left, or where there are none (the state is carried to another tape), all passes before
+    Those of the tapes that read it, or that were open when something unrecorded did, before its end. Where one of these
+    carries on what another pass left, or where there are none (the state is carried to another tape), all passes before
     its end; else the next of its tapes.
     """
     tapes = {o.tape for o in version.taped} | {o.within for o in version.reads if o.within is not None}
     inside = tuple(o for o in recording.operations[first:end] if o.kind is Kind.BACKWARD)
     mine = tuple(o for o in inside if o.tape in tapes)
-    if any(o.backward is not None and not _only_continues(o.backward) for o in mine):
+    if mine and not any(o.backward is None or _continues(o.backward) for o in mine):
         return mine
     if inside:
         return inside
@@ -456,8 +456,8 @@ def _backwards(recording: Recording, version: _Version, first: int, end: int) ->
     return ()
 
 
-def _only_continues(call: BackwardCall) -> bool:
-    return call.loss is None and all(s.continued for s in call.seeds)
+def _continues(call: BackwardCall) -> bool:
+    return call.loss is None and (not call.seeds or any(s.continued for s in call.seeds))
 
 
 def _seen_by_consumer(

@@ -22,9 +22,10 @@ CAUSE = Cause(
     group="kernels",
     summary="A custom adjoint is not the derivative of its function.",
     finds=(
-        "Functions with `@wp.func_grad` or `@wp.func_replay` in kernels whose launch fails its own derivative test. "
-        "Proven by a twin without the custom adjoint, which Warp differentiates itself: it must pass the test, and "
-        "the custom adjoint put back must change the gradient. The function is also compared alone with differences, "
+        "Functions with `@wp.func_grad`, `@wp.func_replay` or an `adj_snippet` in kernels whose launch fails its own "
+        "derivative test. Proven by a twin without the custom adjoint, which Warp differentiates itself, or in which "
+        "native code has an adjoint made of its own differences: it must pass the test, and the custom adjoint put "
+        "back must change the gradient. The function is also compared alone with differences, "
         "at the values that ran, argument by argument: an argument without adjoint, a factor, a sign, or a branch."
     ),
     why=(
@@ -81,7 +82,10 @@ def _compare(judgement: Judgement, operation: Operation, rewrite: Rewrite) -> tu
     state = LaunchState(operation, judgement.case.window.contents_before(operation.index))
     situation = situation_of(state, LaunchVerdict(False, 0.0, 0.0), np.random.default_rng(0))
     pieces = situation.source.functions if situation is not None else ()
-    piece = next((p for p in pieces if p.gradient is not None and p.gradient.owner is rewrite.source.owner), None)
+    owner = rewrite.source.owner
+    piece = next(
+        (p for p in pieces if owner is p.owner or (p.gradient is not None and owner is p.gradient.owner)), None
+    )
     if situation is None or piece is None:
         return ()
     try:

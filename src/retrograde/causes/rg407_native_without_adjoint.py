@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
-from retrograde.causes.kernel_faults import differenced
+from retrograde.causes.kernel_faults import cured, differenced
 from retrograde.gradients.judge import Judgement
 
 CAUSE = Cause(
@@ -13,9 +13,9 @@ CAUSE = Cause(
     group="kernels",
     summary="A native function on the path has no adjoint snippet.",
     finds=(
-        "Functions of `@wp.func_native` without `adj_snippet` in kernels whose launch fails its own derivative test, "
-        "and that no twin cures. Proven by putting the derivative of the launch, by differences, in place of its "
-        "adjoint: the gradient must change."
+        "Functions of `@wp.func_native` without `adj_snippet` in kernels whose launch fails its own derivative test. "
+        "Proven by a twin in which the function has an adjoint made of its own differences, or, where it takes arrays, "
+        "by putting the derivative of the launch in place of its adjoint: the gradient must change."
     ),
     why="Warp cannot differentiate C++: without an adjoint snippet the function passes no gradient on, silently.",
     fix="Give the function an `adj_snippet`, or write it in Python.",
@@ -33,4 +33,4 @@ def cube(x: float) -> float: ...
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Native functions without an adjoint in launches that fail their test."""
-    return differenced(judgement, CAUSE.code)
+    return cured(judgement, CAUSE.code) + differenced(judgement, CAUSE.code)

@@ -176,6 +176,24 @@ def with_doubt(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float
     y[i] = doubtful(x[i], wp.vec2d(x[i], x[0]), n)
 
 
+@wp.func_native(
+    "return 0.7 * a * a * b + b * m;",
+    adj_snippet="adj_a += 0.7 * a * b * adj_ret; adj_b += (0.7 * a * a + m) * adj_ret;",
+)
+def halved(a: wp.float64, b: wp.float64, m: int) -> wp.float64: ...  # <- RG404
+
+
+@wp.func_native("return wp::vec2d(v[0] * v[1] * k, v[1] * v[1]);")
+def silent(v: wp.vec2d, k: wp.float64) -> wp.vec2d: ...  # <- RG407
+
+
+@wp.kernel
+def with_native_code(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    v = silent(wp.vec2d(x[i], x[0]), x[i] + wp.float64(0.3))
+    y[i] = halved(x[i], x[0], n) * x[i] + wp.dot(v, v)
+
+
 @wp.kernel
 def at_one(x: wp.array(dtype=wp.float32), n: int, y: wp.array(dtype=wp.float32)):
     i = wp.tid()

@@ -55,6 +55,7 @@ CURED = [
     faulty.stored_then_multiplied,
     faulty.masked,
     faulty.through_root,
+    faulty.with_native_code,
 ]
 
 
@@ -122,6 +123,18 @@ def test_a_custom_adjoint_is_judged_argument_by_argument() -> None:
     assert (of_a.argument, of_a.wrong, of_a.values) == ("a", 1, 4)
     assert "at 1 of 4 values, as at a = 0.4" in of_a.verdict
     assert (of_v.argument, of_v.wrong, of_v.verdict) == ("v", 4, "is off by a factor of 0.5")
+
+
+def test_an_adjoint_snippet_is_judged_argument_by_argument() -> None:
+    operation, before = _launched(faulty.with_native_code)
+    state = LaunchState(operation, before)
+    situation = situation_of(state, LaunchVerdict(False, 1.0, 0.0), np.random.default_rng(0))
+    assert situation is not None
+    compared = {p.name: compare_alone(situation, p) for p in situation.source.functions}
+    of_a, of_b = compared["halved"]
+    assert (of_a.argument, of_a.wrong, of_a.values, of_a.verdict) == ("a", 4, 4, "is off by a factor of 0.5")
+    assert (of_b.argument, of_b.verdict) == ("b", "")
+    assert [c.verdict for c in compared["silent"]] == ["is missing", "is missing"]
 
 
 def test_a_right_custom_adjoint_is_not_blamed() -> None:

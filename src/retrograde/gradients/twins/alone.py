@@ -6,16 +6,19 @@ import ast
 import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.twins.compile import quietly
+from retrograde.gradients.twins.functions import define
+from retrograde.gradients.twins.natives import own_types
 from retrograde.gradients.twins.parameters import COLUMNS, NOTES, ROWS
-from retrograde.gradients.twins.rewrite import Rewrite, make_twin, statements
+from retrograde.gradients.twins.rewrite import Edit, Rewrite, make_twin, statements
 from retrograde.gradients.twins.situation import Situation
-from retrograde.gradients.twins.source import FunctionSource, number_of
+from retrograde.gradients.twins.source import FunctionSource, Role, number_of
 from retrograde.trace.warp_api import wp
 
 Float = npt.NDArray[np.float64]
@@ -70,6 +73,9 @@ def compare_alone(situation: Situation, piece: FunctionSource) -> tuple[Comparis
 
 def _returned(piece: FunctionSource, inputs: int) -> Any:
     """Type of the one value that the function returns, None where it returns something else."""
+    if piece.role is Role.NATIVE:
+        known = own_types(piece)
+        return None if known is None else known[1]
     if piece.gradient is None:
         return None
     outputs = [t for n, t in piece.gradient.types.items() if n != "return"][inputs:]
@@ -101,14 +107,11 @@ def _values_that_ran(situation: Situation, piece: FunctionSource, types: dict[st
         columns += [f"{name}{index}" for index in indices]
     if len(columns) > COLUMNS:
         return None
+    if piece.role is Role.NATIVE:
+        columns = [f"x{k}{c.removeprefix(n)}" for k, n in enumerate(types) for c in columns if c.split("[")[0] == n]
     keep = "\n".join(f"    {NOTES}[_slot + 1, {c}] = _wp.float64({text})" for c, text in enumerate(columns))
     prologue = f"_slot = _wp.int32(_wp.atomic_add({NOTES}, 0, 0, _wp.float64(1.0)))\nif _slot < {_SAMPLES}:\n{keep}"
-    first = piece.tree.body[0]
-
-    def edit(node: ast.stmt) -> list[ast.stmt]:
-        return [*statements(prologue), node]
-
-    watch = Rewrite("", piece, first.lineno, "", {number_of(first): edit}, "", parameters=frozenset({NOTES}))
+    watch = (_watched_native if piece.role is Role.NATIVE else _watched)(situation, piece, prologue)
     notes = situation.notes(make_twin(situation.source, [watch], situation.dimensions))
     count = min(int(notes[0, 0]), _SAMPLES)
     if count == 0:
@@ -119,6 +122,39 @@ def _values_that_ran(situation: Situation, piece: FunctionSource, types: dict[st
         values.append(notes[1 : count + 1, start : start + _width(kind)])
         start += _width(kind)
     return values
+
+
+def _watched(_: Situation, piece: FunctionSource, prologue: str) -> Rewrite:
+    """The function with something done before it."""
+    first = piece.tree.body[0]
+
+    def edit(node: ast.stmt) -> list[ast.stmt]:
+        return [*statements(prologue), node]
+
+    return Rewrite("", piece, first.lineno, "", {number_of(first): edit}, "", parameters=frozenset({NOTES}))
+
+
+def _watched_native(situation: Situation, piece: FunctionSource, prologue: str) -> Rewrite:
+    """The same for native code, by another function that is called in its place."""
+    known = own_types(piece)
+    assert known is not None
+    names = [f"x{k}" for k in range(len(known[0]))]
+    arguments = ", ".join(names)
+    text = f"def _watched({arguments}, {NOTES}):\n{indent(prologue, '    ')}\n    return _call({arguments})\n"
+    types = dict(zip(names, known[0].values(), strict=True))
+    function = define("_watched", text, types, known[1], (NOTES,), {"_call": piece.function})
+
+    def edit(call: ast.Call) -> ast.Call:
+        return ast.Call(ast.Name("_watched", ast.Load()), [*call.args, ast.Name(NOTES, ast.Load())], call.keywords)
+
+    elsewhere: dict[FunctionSource, dict[int, Edit]] = {}
+    for caller in situation.source.all():
+        named = {id(r.node) for r in caller.references if r.function is piece.function}
+        for node in ast.walk(caller.tree):
+            if isinstance(node, ast.Call) and id(node.func) in named:
+                elsewhere.setdefault(caller, {})[number_of(node)] = edit
+    scope = {"_watched": function}
+    return Rewrite("", piece, 0, "", {}, "", scope=scope, elsewhere=elsewhere, parameters=frozenset({NOTES}))
 
 
 # -- the function alone --------------------------------------------------------------------------------

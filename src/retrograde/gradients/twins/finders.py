@@ -7,6 +7,7 @@ from retrograde.gradients.twins.assigned import find_assigned
 from retrograde.gradients.twins.components import find_reassigned
 from retrograde.gradients.twins.in_place import find_in_place
 from retrograde.gradients.twins.loops import find_loops
+from retrograde.gradients.twins.natives import find_native_adjoints
 from retrograde.gradients.twins.own_adjoint import find_custom
 from retrograde.gradients.twins.recorded import find_counters
 from retrograde.gradients.twins.selections import find_selections
@@ -22,5 +23,6 @@ FINDERS: tuple[Find, ...] = (
     find_reassigned,
     find_loops,
     find_custom,
+    find_native_adjoints,
     find_singular,
 )

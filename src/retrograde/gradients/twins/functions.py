@@ -11,7 +11,14 @@ from retrograde.gradients.twins.parameters import KEPT, NOTES, THREAD
 from retrograde.trace.warp_api import wp
 
 
-def define(name: str, text: str, types: Mapping[str, Any], returned: Any, further: tuple[str, ...] = ()) -> Any:
+def define(
+    name: str,
+    text: str,
+    types: Mapping[str, Any],
+    returned: Any,
+    further: tuple[str, ...] = (),
+    known: Mapping[str, Any] | None = None,
+) -> Any:
     """A Warp function from text.
 
     Args:
@@ -21,12 +28,13 @@ def define(name: str, text: str, types: Mapping[str, Any], returned: Any, furthe
         types: Types of its own arguments, in order.
         returned: Type of what it returns.
         further: Which of `THREAD`, `NOTES` and `KEPT` follow them.
+        known: Further names that the text uses.
     """
     array = wp.array(dtype=wp.float64, ndim=2)
     kinds = dict(types) | {n: {THREAD: wp.int32, NOTES: array, KEPT: array}[n] for n in further}
     file = f"<{name} {hashlib.sha256(f'{text} {kinds} {returned}'.encode()).hexdigest()[:12]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"_wp": wp, "__name__": "twin_functions"}
+    scope: dict[str, Any] = {"_wp": wp, "__name__": "twin_functions", **(known or {})}
     exec(compile(text, file, "exec"), scope)
     scope[name].__annotations__ = dict(kinds)
     function = wp.Function(

@@ -56,6 +56,11 @@ class Rewrite:
     evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
+    def sources(self) -> tuple[FunctionSource, ...]:
+        """Sources that it changes."""
+        return (*((self.source,) if self.edits else ()), *self.elsewhere)
+
+    @property
     def label(self) -> str:
         """Identity of the fault, the same in all launches."""
         return f"{self.code} {self.source.file}:{self.line} {self.source.name}"
@@ -86,10 +91,10 @@ def make_twin(source: KernelSource, rewrites: Sequence[Rewrite], dimensions: int
     Raises:
         TwinError: It cannot be made.
     """
-    trees = {s: edited(s, rewrites) for s in {s for r in rewrites for s in (r.source, *r.elsewhere)}}
+    trees = {s: edited(s, rewrites) for s in {s for r in rewrites for s in r.sources}}
     names = frozenset(name for r in rewrites for name in r.parameters)
     parameters = Parameters(names, dimensions, max((r.columns for r in rewrites), default=1))
-    needing = {r.source for r in rewrites if r.parameters}
+    needing = {s for r in rewrites if r.parameters for s in r.sources}
     types = add_parameters(source, trees, needing, parameters)
     scope = {"_wp": wp, **{k: v for r in rewrites for k, v in r.scope.items()}}
     changes: dict[FunctionSource, Change | None] = {s: Change(t, types.get(s), scope) for s, t in trees.items()}

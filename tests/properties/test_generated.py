@@ -13,8 +13,8 @@ from tests.support.auditing import Auditor
 
 pytestmark = pytest.mark.programs
 
-_RIGHT = 200
-_PLANTED_EACH = 17
+_RIGHT = 120
+_PLANTED_EACH = 12
 _PLANTED_INSIDE = 3
 """Of each fault inside kernels: every audit compiles several twins."""
 _PAIRS = [

@@ -250,12 +250,15 @@ def _borne_out(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -
     noise = resolution(judgement.case)
     if gap(taped, seeded) <= noise:
         return []
-    kept = list(proven)
-    for p in proven:
-        others = [q for q in kept if q is not p]
-        without = gap(_joint(judgement, others), taped) if others else gap(seeded, taped)
-        if without < gap(_joint(judgement, kept), taped) - noise:
-            kept = others
+    kept: list[_Proven] = list(proven)
+    distance = gap(_joint(judgement, kept), taped)
+    while kept:
+        rest: list[list[_Proven]] = [[q for q in kept if q is not p] for p in kept]
+        without = [gap(_joint(judgement, others) if others else seeded, taped) for others in rest]
+        best = int(np.argmin(without))
+        if not without[best] < distance - noise:
+            break
+        kept, distance = rest[best], without[best]
     return kept
 
 

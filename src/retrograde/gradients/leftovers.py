@@ -24,9 +24,11 @@ def begun_with_earlier(case: Case) -> list[Operation]:
 
 
 def _between(case: Case, operation: Operation) -> list[Extent]:
-    """Buffers that were not zero, but for the parameter's."""
+    """Buffers that were not zero, but for the parameter's, and those that the pass itself sets."""
     call = operation.backward
-    return [] if call is None else [e for e in call.leftovers if e.low != case.life.ref.gradient]
+    if call is None:
+        return []
+    return [e for e in call.leftovers if e.low != case.life.ref.gradient and e.low not in call.replaced]
 
 
 def _is_own(case: Case, operation: Operation, buffer: Extent) -> bool:

@@ -26,7 +26,10 @@ def is_split(case: Case) -> bool:
 
 
 def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef, tuple[str, ...]]]:
-    """Arrays that a pass's tape reads before it writes them, but for the parameter, with their first reader."""
+    """Arrays that a pass's tape reads before it writes them, but for the parameter, with their first reader.
+
+    What the pass is seeded with and its tape does not touch goes through it unchanged, and counts as read by the pass.
+    """
     found: dict[int, tuple[Operation, ArrayRef, tuple[str, ...]]] = {}
     written: list[Extent] = []
     for operation in case.window.operations[: backward.index - case.window.first]:
@@ -38,6 +41,13 @@ def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef
             if access.usage.load and fresh and ref.gradient is not None and not _is_parameter(case, ref):
                 found.setdefault(ref.pointer, (operation, ref, access.path))
         written += [a.ref.extent for a in operation.accesses if a.usage.writes]
+    for seed in backward.backward.seeds if backward.backward is not None else ():
+        if (
+            seed.continued
+            and not _is_parameter(case, seed.ref)
+            and not any(e.overlaps(seed.ref.extent) for e in written)
+        ):
+            found.setdefault(seed.ref.pointer, (backward, seed.ref, (case.recording.name(seed.ref),)))
     return list(found.values())
 
 

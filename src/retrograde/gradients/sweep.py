@@ -326,12 +326,12 @@ class Sweep:
     ) -> None:
         """Put the gradients that lay in the buffers into the shadow, but for those of the targets themselves."""
         seen: set[int] = set()
-        loss = operation.backward.loss if operation.backward is not None else None
+        replaced = operation.backward.replaced if operation.backward is not None else frozenset[int]()
         for ref in self._taped_refs(operation.tape):
             extent = ref.gradient_extent
             if extent is None or extent.low in seen or extent not in leftovers or any(extent.overlaps(e) for e in own):
                 continue
-            if loss is not None and loss.gradient == extent.low:
+            if extent.low in replaced:
                 continue
             seen.add(extent.low)
             for leaf in ref.leaves:

@@ -148,6 +148,12 @@ class BackwardCall:
     draws: bool = False
     value: float | None = None
 
+    @property
+    def replaced(self) -> frozenset[int]:
+        """Addresses of the gradient buffers that the call itself sets: what lay there before does not matter."""
+        handed = [s.ref for s in self.seeds if s.explicit] + ([self.loss] if self.loss is not None else [])
+        return frozenset(ref.gradient for ref in handed if ref.gradient is not None)
+
 
 @dataclass(frozen=True, eq=False)
 class Operation:

@@ -108,6 +108,21 @@ def stepped(rng: np.random.Generator, kind: type[np.floating]) -> Sample:
     return _in(kind, function, a)
 
 
+def between_jumps(rng: np.random.Generator, kind: type[np.floating]) -> Sample:
+    """Jumps on both sides of zero, larger ones further out: a slope and a bend to all differences over them."""
+    a, jump, offset = rng.normal() * float(rng.choice([0.0, 1.0])), rng.normal(), rng.normal()
+    near = 2.0 ** -rng.integers(3, 8) * rng.uniform(0.55, 0.95)
+    far = near * rng.uniform(3.0, 6.0)
+    bend = rng.uniform(0.05, 0.3)
+
+    def function(h: float) -> float:
+        right = (1.0 + bend) * (h > near) + (1.0 + 4.0 * bend) * (h > far)
+        left = (h < -near) + (h < -far)
+        return offset + a * np.sin(h) + jump * (right - left)
+
+    return _in(kind, function, a)
+
+
 def chaotic(rng: np.random.Generator, kind: type[np.floating]) -> Sample:
     """A logistic map iterated until its sensitivity is between ten and ten thousand."""
     x0, turns = rng.uniform(0.2, 0.8), int(rng.integers(4, 14))
@@ -136,4 +151,4 @@ def cancelling(rng: np.random.Generator, kind: type[np.floating]) -> Sample:
     return _in(kind, lambda h: offset + a * np.sin(h) + c * h, a + c)
 
 
-FAMILIES = (smooth, accumulated, noisy, kinked, bent_nearby, stepped, chaotic, flat, cancelling)
+FAMILIES = (smooth, accumulated, noisy, kinked, bent_nearby, stepped, between_jumps, chaotic, flat, cancelling)

@@ -244,6 +244,8 @@ def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[
         return found
     if not all(0.6 < small / gap < 1.67 for gap in larger[-1:]):
         return found
+    if any(-h in table and 0.6 * abs(small) > 15.0 * noise / h for h in table if 0.0 < h < step):
+        return found  # the gap would be seen at a smaller step, and is not: there are jumps nearby
     right = (table[step] - base) / step
     left = (base - table[-step]) / step
     error = _SAFETY * 2.0 * noise / step + abs(small - larger[-1])

@@ -15,6 +15,8 @@ import warp as wp
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMAND = [sys.executable, "-P", "-m", "retrograde"]
+# All slopes are measured, however busy the machine.
+PATIENTLY = ("--budget", "60")
 
 
 def load(name: str):
@@ -89,7 +91,10 @@ def test_its_audit(name, status, verdict, codes, tmp_path):
     report = tmp_path / "report.json"
     script = EXAMPLES / f"{name}.py"
     done = subprocess.run(
-        [*COMMAND, "audit", "--format", "json", "--output", report, script], capture_output=True, text=True, timeout=120
+        [*COMMAND, "audit", *PATIENTLY, "--format", "json", "--output", report, script],
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     document = json.loads(report.read_text())
     assert (done.returncode, document["verdict"]) == (status, verdict), document["reason"]
@@ -117,7 +122,10 @@ def test_the_report_in_the_documentation_is_the_report_it_gets(name, page, tmp_p
     """Up to the table, and but for numbers: they depend on the machine."""
     report = tmp_path / "report.txt"
     subprocess.run(
-        [*COMMAND, "audit", "--output", report, f"{name}.py"], capture_output=True, cwd=EXAMPLES, timeout=120
+        [*COMMAND, "audit", *PATIENTLY, "--output", report, f"{name}.py"],
+        capture_output=True,
+        cwd=EXAMPLES,
+        timeout=120,
     )
     shown = report.read_text().partition("gradient of the objective by")[0]
     place = EXAMPLES.parent / page

@@ -1,4 +1,4 @@
-"""Runs a program with every call of Warp recorded, and nothing judged: `python recorded.py PROGRAM`."""
+"""Runs a program with every call of Warp recorded, and nothing judged: `python recorded.py PROGRAM ARGS`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def main() -> None:
     observer = Observer(recorder)
     observer.install()
     try:
-        runpy.run_path(sys.argv[1], run_name="__main__")
+        sys.argv = sys.argv[1:]
+        runpy.run_path(sys.argv[0], run_name="__main__")
     finally:
         observer.remove()
     if recorder.failure is not None:

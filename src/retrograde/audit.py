@@ -24,11 +24,13 @@ from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean, r
 from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.other import read_others
+from retrograde.gradients.recomputed import NotRecomputableError, recomputed
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
 from retrograde.request import LIMIT, AuditRequest
 from retrograde.result import Audit, Loss, Verdict
+from retrograde.trace.contents import Room
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
 from retrograde.trace.recorder import Recorder
@@ -62,6 +64,10 @@ def run(
     return _Conductor(request, progress, deliver, keep).run()
 
 
+def _room(request: AuditRequest) -> Room:
+    return Room(int(request.memory * 2**30), int(request.disk * 2**30), request.scratch)
+
+
 class _Conductor:
     """One audit in progress."""
 
@@ -79,7 +85,7 @@ class _Conductor:
         self.spare = temporary_folders()
         self.stopped = False
         self.snapshots = Snapshots(scratch=request.scratch, otherwise=FreshProcesses(request, os.getcwd()).begin)
-        self.recorder = Recorder(self._boundary)
+        self.recorder = Recorder(self._boundary, _room(request))
         self.observer = Observer(self.recorder)
 
     def run(self) -> Audit:
@@ -137,7 +143,7 @@ class _Conductor:
 
     def _conclude(self, ending: Ending) -> Audit:
         ran = time.monotonic() - self.started
-        recording = self.recorder.result()
+        recording = recomputed(self.recorder.result())
         if not ending.ran:
             return self._result(Verdict.NOT_RUN, ending.reason, ran)
         if self.recorder.failure is not None:
@@ -152,7 +158,10 @@ class _Conductor:
             reason = "Backward ran, but no parameter was found whose gradient the program reads."
             return self._result(Verdict.UNDECIDED, reason, ran)
         losses = losses_of(recording, everything, self.request.objective)
-        return replace(self._judge(recording, lives, ran), losses=losses)
+        try:
+            return replace(self._judge(recording, lives, ran), losses=losses)
+        except NotRecomputableError as error:
+            return self._result(Verdict.UNDECIDED, f"Too much is overwritten: {error}.", ran)
 
     def _chosen(self, lives: Sequence[Life]) -> list[Life]:
         """Lives to judge: of the wanted parameters, the first iterations."""

@@ -8,6 +8,10 @@ LIMIT = 120.0
 """Time after which an audit is over where the user names no budget [s]."""
 
 
+MEMORY, DISK = 4.0, 16.0
+"""Where what the program overwrites may be kept if the user does not say [GiB]."""
+
+
 @dataclass(frozen=True)
 class AuditRequest:
     """One program to audit, and how.
@@ -25,6 +29,8 @@ class AuditRequest:
         seed: Seed of the random probes.
         accept: Codes of causes that are declared intended: they are noted, and are no faults.
         against: Path of an npz file with another implementation's gradients; None without one.
+        memory: What the program overwrites may be kept in this much memory [GiB].
+        disk: And beyond that in this much of the disk [GiB].
         evidence: Whether what a script needs to measure the same slopes again is to be kept.
         scratch: Folder for the audit's temporary files, which whoever asks removes afterwards; None makes one.
     """
@@ -40,6 +46,8 @@ class AuditRequest:
     accept: tuple[str, ...] = ()
     against: str | None = None
     evidence: bool = False
+    memory: float = MEMORY
+    disk: float = DISK
     scratch: str | None = None
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ from retrograde.report.comparison import compare
 from retrograde.report.evidence import write_evidence
 from retrograde.report.json import render_json
 from retrograde.report.terminal import render_terminal
-from retrograde.request import LIMIT, AuditRequest
+from retrograde.request import DISK, LIMIT, MEMORY, AuditRequest
 from retrograde.result import Audit
 
 _STDERR = 2
@@ -111,6 +111,22 @@ def _refuse_formats(ctx: click.Context, _param: click.Parameter, value: tuple[st
     callback=_finite,
     help=f"Time for the audit.  [default: what it needs, at most {LIMIT:g} s]",
 )
+@click.option(
+    "--memory",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="GIB",
+    default=MEMORY,
+    callback=_finite,
+    help="Memory for what the program overwrites; a few GiB hold most programs.",
+)
+@click.option(
+    "--disk",
+    type=click.FloatRange(min=0),
+    metavar="GIB",
+    default=DISK,
+    callback=_finite,
+    help="Room on the disk for what memory does not hold; what fits in neither is computed again.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the random probes.")
 @click.option(
     "--format",
@@ -158,6 +174,8 @@ def audit(
     objective: str | None,
     parameters: tuple[str, ...],
     budget: float | None,
+    memory: float,
+    disk: float,
     seed: int,
     formats: tuple[str, ...],
     output: Path | None,
@@ -188,7 +206,19 @@ def audit(
     script, args = _split(module, program)
     _check_writable(output)
     request = AuditRequest(
-        script, module, args, iterations, objective, parameters, budget, seed, accept, against, evidence is not None
+        script,
+        module,
+        args,
+        iterations,
+        objective,
+        parameters,
+        budget,
+        seed,
+        accept,
+        against,
+        evidence is not None,
+        memory,
+        disk,
     )
     to_stdout = output is None and "json" in formats
     progress = Progress(Console(stderr=True))

@@ -223,6 +223,20 @@ class Undo:
 
 
 @dataclass(frozen=True, eq=False)
+class Segment:
+    """A stretch of operations of whose overwritten contents only those at its beginning are kept.
+
+    Attributes:
+        begin, end: Index of its first operation, and of the first one after it.
+        dropped: Ranges overwritten whose contents were not kept, by operation index.
+    """
+
+    begin: int
+    end: int
+    dropped: Mapping[int, tuple[Extent, ...]]
+
+
+@dataclass(frozen=True, eq=False)
 class Recording:
     """Everything observed of one execution.
 
@@ -235,6 +249,7 @@ class Recording:
         notes: What could not be observed, a sentence each.
         callbacks: Functions recorded with `Tape.record_func`, by operation index.
         in_torch: Addresses of the gradients of torch's parameters, each with those where torch itself kept it.
+        segments: Stretches whose overwritten contents `undo` does not have, in program order.
     """
 
     operations: tuple[Operation, ...]
@@ -245,6 +260,7 @@ class Recording:
     notes: tuple[str, ...] = ()
     callbacks: Mapping[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
     in_torch: Mapping[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    segments: tuple[Segment, ...] = ()
 
     def name(self, ref: ArrayRef) -> str:
         """What the program calls an array."""

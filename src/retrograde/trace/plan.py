@@ -120,7 +120,11 @@ def values_in(data: npt.NDArray[np.uint8], extent: Extent, ref: ArrayRef) -> Flo
     """An array's values out of the bytes of a range that holds it."""
     scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
     view = np.ndarray(
-        ref.full_shape, dtype=scalar, buffer=data, offset=ref.pointer - extent.low, strides=ref.full_strides
+        ref.full_shape,
+        dtype=scalar,
+        buffer=np.ascontiguousarray(data),
+        offset=ref.pointer - extent.low,
+        strides=ref.full_strides,
     )
     return view.astype(np.float64)
 

@@ -19,7 +19,7 @@ from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
 from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, user_frame
 from retrograde.trace.carried import with_sources
-from retrograde.trace.contents import Contents
+from retrograde.trace.contents import ROOM, Contents, Room
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.names import Names
@@ -72,10 +72,10 @@ class Recorder:
     Args:
         on_boundary: Called when an iteration may be beginning, before anything else happens; it may
             fork snapshots, or end the program.
-        budget: Memory for overwritten contents [byte].
+        room: Where overwritten contents may be kept.
     """
 
-    def __init__(self, on_boundary: Callable[[Recorder], None], budget: int = 4 << 30) -> None:
+    def __init__(self, on_boundary: Callable[[Recorder], None], room: Room = ROOM) -> None:
         self.on_boundary = on_boundary
         self.probe: Probe | None = None
         self.operations: list[Operation] = []
@@ -91,7 +91,7 @@ class Recorder:
         self.thread = RecordedThread()
         self.ordinal = -1
         self.backwards = 0
-        self._contents = Contents(budget)
+        self._contents = Contents(room)
         self._usages: dict[Any, KernelUsage] = {}
         self._since_backward = False
         self.callbacks: dict[int, Callable[[], None]] = {}
@@ -304,7 +304,7 @@ class Recorder:
 
     def commit_write(self, pending: Pending) -> None:
         """A host write has run."""
-        self.commit(pending, None if self.probe is not None else read_bytes(pending.accesses[0].ref.extent))
+        self.commit(pending, None if self.probe is not None else self._contents.copy(pending.accesses[0].ref.extent))
 
     def routine(self, inputs: Sequence[ArrayRef], outputs: Sequence[ArrayRef]) -> Pending:
         """A library routine is about to read and write some arrays."""
@@ -513,6 +513,7 @@ class Recorder:
             notes=tuple(self.notes),
             callbacks=dict(self.callbacks),
             in_torch=self.in_torch(),
+            segments=self._contents.segments,
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.aerosol.inversion.twins import twin
 
-from retrograde.aerosol import SizeGrid
+from retrograde.aerosol import SectionalState, SizeGrid
 from retrograde.aerosol.inversion.evaluation import Evaluation
 from retrograde.aerosol.inversion.jacobian import Columns
 from retrograde.aerosol.inversion.observation import ObservationOperator
@@ -26,14 +26,24 @@ def test_a_log_normal_is_a_parabola_between_knots() -> None:
     assert error[12:-12].max() < 2e-5
 
 
-def test_roughness_of_a_log_normal_is_known() -> None:
-    """The second derivative of its logarithm is -1/(ln s)^2 at every inner knot."""
-    unknown = LogKnots.even(GRID, 20e-9, 800e-9, 16)
-    ln_d, width = np.log(unknown.diameters), np.log(1.7)
-    rows = roughness_matrix(unknown) @ (-0.5 * (ln_d / width) ** 2)
-    expected = np.sqrt(unknown.spacing[1:]) / width**2
-    np.testing.assert_allclose(-rows, expected, rtol=1e-10)
-    np.testing.assert_allclose(roughness_matrix(unknown) @ (3.0 + 2.0 * ln_d), 0.0, atol=1e-9)
+def test_log_normals_and_power_laws_are_free_and_a_cubic_is_not() -> None:
+    """The third derivative of x = (ln D)^3 / 6 is one everywhere, also between knots at unequal distances."""
+    even = LogKnots.even(GRID, 20e-9, 800e-9, 16)
+    uneven = LogKnots(GRID, GRID.diameters[[0, 2, 3, 7, 12, 14, 20, 30]])
+    for unknown in (even, uneven):
+        ln_d, rows = np.log(unknown.diameters / 100e-9), roughness_matrix(unknown)
+        np.testing.assert_allclose(rows @ (3.0 + 2.0 * ln_d - 0.5 * (ln_d / np.log(1.7)) ** 2), 0.0, atol=1e-8)
+        part = (ln_d[3:] - ln_d[:-3]) / 3.0
+        np.testing.assert_allclose(rows @ (ln_d**3 / 6.0), np.sqrt(part), rtol=1e-9)
+
+
+def test_a_first_guess_has_the_number_that_was_seen() -> None:
+    known = twin(scans=3, number=2e12)
+    case = known.case([2])
+    simulation = case.simulation()
+    seen = simulation.run(SectionalState.from_numpy(case.first_guess(), case.grid)).final.numpy()[0]
+    channels = case.channels(case.seen)
+    assert seen.sum() == pytest.approx(channels.smoothed.sum(), rel=0.1)
 
 
 def test_channels_copy_bins_and_interpolate_in_time() -> None:

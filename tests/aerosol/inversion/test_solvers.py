@@ -8,6 +8,7 @@ from tests.aerosol.inversion.twins import twin
 
 from retrograde.aerosol.inversion.lbfgsb import LBFGSB
 from retrograde.aerosol.inversion.levenberg_marquardt import LevenbergMarquardt, Tolerances
+from retrograde.aerosol.inversion.minima import find_minima
 from retrograde.aerosol.inversion.problem import Problem
 from retrograde.aerosol.inversion.search import find_minimum
 from retrograde.aerosol.inversion.stopping import Stopping
@@ -41,11 +42,41 @@ def test_both_solvers_find_one_minimum_and_boxes_do_not_mix(problem: tuple[Probl
 def test_reasons_for_stopping_are_told(problem: tuple[Problem, np.ndarray]) -> None:
     made, start = problem
     solver = LevenbergMarquardt(made, 2, tolerances=Tolerances(iterations=2))
-    starts = np.stack([start, start + 12.0])
+    starts = np.stack([start, start + 40.0])
     found = solver.solve(starts, np.tile(made.measured, (2, 1)), np.full(2, 0.1))
     assert found.stopping == (Stopping.ITERATIONS, Stopping.INVALID_START)
     assert not found.is_converged.any()
-    assert LBFGSB(made).solve(start + 12.0, made.measured, 0.1).stopping == (Stopping.INVALID_START,)
+    assert LBFGSB(made).solve(start + 40.0, made.measured, 0.1).stopping == (Stopping.INVALID_START,)
+
+
+def test_a_start_with_too_many_particles_to_simulate_is_thinned(problem: tuple[Problem, np.ndarray]) -> None:
+    made, start = problem
+    _, is_valid = LevenbergMarquardt(made, 1).evaluation.predict((start + 10.0)[None])
+    assert not is_valid[0]
+    measured, strengths = np.tile(made.measured, (2, 1)), np.full(2, 0.1)
+    found = LevenbergMarquardt(made, 2).solve(np.stack([start, start + 10.0]), measured, strengths)
+    assert found.is_converged.all()
+    np.testing.assert_allclose(found.x[1], found.x[0], atol=2e-3)
+
+
+def test_many_sets_of_data_are_inverted_as_one_by_one(problem: tuple[Problem, np.ndarray]) -> None:
+    """Strengths too: each box has the minimum and the strength that it would have by itself."""
+    made, start = problem
+    noise = np.random.default_rng(4).standard_normal((3, made.channels)) @ np.linalg.cholesky(made.covariance).T
+    measured = made.measured + noise
+    together = find_minima(made, np.tile(start, (3, 1)), measured, "gcv")
+    assert together.solution.is_converged.all()
+    assert len(set(together.strength)) > 1
+    for box in range(3):
+        alone = find_minima(made, start[None], measured[box : box + 1], "gcv")
+        assert alone.strength[0] == together.strength[box]
+        np.testing.assert_allclose(alone.x[0], together.x[box], atol=1e-6)
+    kernel = together.averaging_kernel()
+    traces = [
+        c.degrees_of_freedom[np.argmin(np.abs(c.strengths - s))]
+        for c, s in zip(together.curves, together.strength, strict=True)
+    ]
+    np.testing.assert_allclose(np.trace(kernel, axis1=1, axis2=2), traces, rtol=1e-6)
 
 
 def test_cross_validation_and_l_curve_choose_from_the_linear_problem(problem: tuple[Problem, np.ndarray]) -> None:

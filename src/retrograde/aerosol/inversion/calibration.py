@@ -15,9 +15,9 @@ from retrograde.aerosol.inversion.evaluation import Evaluation
 from retrograde.aerosol.inversion.jacobian import Columns
 from retrograde.aerosol.inversion.levenberg_marquardt import Progress
 from retrograde.aerosol.inversion.loss_laws import ENHANCEMENT, FORMS, RATES, CalibratedLoss
+from retrograde.aerosol.inversion.minima import FIRST_STRENGTH
 from retrograde.aerosol.inversion.prescribed import Prescribed
 from retrograde.aerosol.inversion.problem import Problem
-from retrograde.aerosol.inversion.search import FIRST_STRENGTH
 from retrograde.aerosol.inversion.settings import Settings
 
 Floats = NDArray[np.float64]

@@ -20,6 +20,7 @@ from retrograde.aerosol.inversion.errors import (
     instrument_modes,
     model_modes,
 )
+from retrograde.aerosol.inversion.guess import guess_start
 from retrograde.aerosol.inversion.observation import ObservationOperator
 from retrograde.aerosol.inversion.parametrisation import LogKnots
 from retrograde.aerosol.inversion.prescribed import Prescribed
@@ -132,10 +133,7 @@ class Case:
         return self.prescribed.simulation(self.grid, np.linspace(0.0, last, nodes + 1), 1)
 
     def first_guess(self, last: float | None = None) -> Floats:
-        """Initial numbers whose simulation comes near the first seen scan [m^-3], shape [bins].
-
-        The scan is scaled up size by size until its simulation agrees with it, a few times over.
-        """
+        """Initial numbers whose simulation comes near the first seen scan [m^-3], shape [bins]."""
         channels = self.channels(self.seen[:1])
         target = np.maximum(
             np.interp(
@@ -149,13 +147,8 @@ class Case:
             1e-6,
         )
         until = max(float(np.median(channels.times)), 1.0)
-        inside = self.unknown.inside
-        guess = np.where(inside, target, 0.0)
         simulation = self.prescribed.simulation(self.grid, np.array([0.0, until]), None)
-        for _ in range(4):
-            seen = simulation.run(SectionalState.from_numpy(guess, self.grid)).final.numpy()[0]
-            guess = np.where(inside, guess * np.clip(target / np.maximum(seen, 1e-9), 0.2, 5.0), 0.0)
-        return guess
+        return guess_start(simulation, target, self.unknown.inside)
 
     def operator(self, simulation: Simulation, channels: Channels) -> ObservationOperator:
         """Observation operator of some channels."""

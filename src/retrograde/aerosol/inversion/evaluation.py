@@ -118,7 +118,7 @@ class Evaluation:
         launch(subtract, (boxes, problem.channels), [predicted, measured], [difference], device)
         rows = (boxes, problem.channels)
         launch(add_squares, rows, [self._whitening, difference, self._ones], [objective], device)
-        launch(add_squares, (boxes, problem.knots - 2), [self._roughness, x, strength], [objective], device)
+        launch(add_squares, (boxes, len(problem.roughness)), [self._roughness, x, strength], [objective], device)
         return objective, predicted
 
     def _predicted(self, x: WarpArray | None = None, *, requires_grad: bool = False) -> WarpArray:

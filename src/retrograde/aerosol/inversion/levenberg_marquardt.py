@@ -19,6 +19,9 @@ Bools = NDArray[np.bool_]
 
 Progress = Callable[[str], None]
 
+_HALVINGS = 20
+"""A start that cannot be simulated is halved so many times at most."""
+
 
 @dataclass(frozen=True)
 class Tolerances:
@@ -108,7 +111,8 @@ class LevenbergMarquardt:
                 at every accepted step.
             progress: Told of every iteration.
         """
-        search = _Search(self.problem, start, strength, self._evaluation.evaluate(start, measured, strength))
+        start, now = self._valid(start, measured, strength)
+        search = _Search(self.problem, start, strength, now)
         for iteration in range(self._tolerances.iterations):
             search.end_where_flat(self._tolerances.gradient)
             if not search.active.any():
@@ -124,6 +128,17 @@ class LevenbergMarquardt:
                 open_boxes, best = int(search.active.sum()), float(search.now.objective.min())
                 progress(f"iteration {iteration + 1}: {open_boxes} of {self.boxes} open, least objective {best:.6g}")
         return search.solution()
+
+    def _valid(self, start: Floats, measured: Floats, strength: Floats) -> tuple[Floats, Evaluated]:
+        """Starts with so many particles that the simulation's steps are too long, with evenly fewer of them."""
+        now = self._evaluation.evaluate(start, measured, strength)
+        for _ in range(_HALVINGS):
+            wrong = ~np.isfinite(now.objective)
+            if not wrong.any():
+                break
+            start = np.where(wrong[:, None], start - np.log(2.0), start)
+            now = self._evaluation.evaluate(start, measured, strength)
+        return start, now
 
     def _refresh(self, search: _Search) -> None:
         stale = search.stale & search.active

@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 from retrograde.aerosol.inversion.jacobian import Columns
 from retrograde.aerosol.inversion.lbfgsb import LBFGSB
 from retrograde.aerosol.inversion.levenberg_marquardt import LevenbergMarquardt, Progress, Solution
+from retrograde.aerosol.inversion.minima import find_minima
 from retrograde.aerosol.inversion.problem import Problem
 from retrograde.aerosol.inversion.settings import Settings
 from retrograde.aerosol.inversion.stopping import Stopping
-from retrograde.aerosol.inversion.strength import StrengthCurve, strength_curve
+from retrograde.aerosol.inversion.strength import StrengthCurve
 
 Floats = NDArray[np.float64]
-
-FIRST_STRENGTH = 0.3
-"""Strength of the prior before one was chosen [1]."""
-
-_ROUNDS = 4
-_STEP_OF_STRENGTH = 0.2
 
 SPREAD = 1.0
 """Standard deviation of the smooth random changes of a first guess [1]: a factor e."""
@@ -68,17 +63,10 @@ def find_minimum(
         progress: Told of every iteration.
         device: Warp device.
     """
-    solver = LevenbergMarquardt(problem, 1, device=device)
-    columns = Columns(problem, 1, device=device)
     rule = settings.strength
-    strength = FIRST_STRENGTH if isinstance(rule, str) else rule
-    x, curve, left = start, None, _ROUNDS
-    while curve is None or (left > 0 and abs(np.log(curve.strength / strength)) > _STEP_OF_STRENGTH):
-        strength = strength if curve is None else curve.strength
-        solution = solver.solve(x[None], problem.measured[None], np.array([strength]), progress=progress)
-        x, jacobian = solution.x[0], columns.whitened(solution.x)[0]
-        curve = strength_curve(problem, x, solution.predicted[0], jacobian, rule)
-        left -= 1
+    chosen = find_minima(problem, start[None], problem.measured[None], rule, progress=progress, device=device)
+    curve = chosen.curves[0]
+    columns = Columns(problem, 1, device=device)
     strengths = np.full(settings.starts, curve.strength)
     guesses = _guesses(problem, start, settings)
     if settings.solver == "l-bfgs-b":

@@ -41,7 +41,13 @@ class StrengthCurve:
 
 
 def strength_curve(
-    problem: Problem, x: Floats, predicted: Floats, jacobian: Floats, rule: str | float
+    problem: Problem,
+    x: Floats,
+    predicted: Floats,
+    jacobian: Floats,
+    rule: str | float,
+    *,
+    measured: Floats | None = None,
 ) -> StrengthCurve:
     """The curve, and the choice by a rule.
 
@@ -54,12 +60,13 @@ def strength_curve(
         predicted: Their predictions [m^-3], shape [channels].
         jacobian: Their whitened Jacobian [1], shape [channels, knots].
         rule: "gcv", "l-curve", or the strength itself.
+        measured: What was measured [m^-3], shape [channels]; the problem's own by default.
 
     Craven and Wahba (1979), doi:10.1007/BF01404567; Hansen (1992), doi:10.1137/1034115.
     """
-    data = problem.whitening @ (problem.measured - predicted) + jacobian @ x
-    points = [_solve(problem, jacobian, data, strength) for strength in STRENGTHS]
-    misfit, roughness, signal = np.array(points).T
+    measured = problem.measured if measured is None else measured
+    data = problem.whitening @ (measured - predicted) + jacobian @ x
+    misfit, roughness, signal = _solve(problem, jacobian, data)
     gcv = problem.channels * misfit / (problem.channels - signal) ** 2
     curvature = _curvature(np.log(misfit), np.log(np.maximum(roughness, 1e-300)))
     if isinstance(rule, str):
@@ -70,14 +77,16 @@ def strength_curve(
     return StrengthCurve(STRENGTHS, misfit, roughness, signal, gcv, curvature, name, strength)
 
 
-def _solve(problem: Problem, jacobian: Floats, data: Floats, strength: float) -> tuple[float, float, float]:
-    """Misfit, roughness and degrees of freedom for signal of the linear problem."""
+def _solve(problem: Problem, jacobian: Floats, data: Floats) -> tuple[Floats, Floats, Floats]:
+    """Misfit, roughness and degrees of freedom for signal of the linear problem, by strength."""
     known = jacobian.T @ jacobian
     both = np.column_stack([jacobian.T @ data, known])
-    solved = np.linalg.solve(known + strength * problem.roughness.T @ problem.roughness, both)
-    x, kernel = solved[:, 0], solved[:, 1:]
-    misfit = float(((data - jacobian @ x) ** 2).sum())
-    return misfit, float(((problem.roughness @ x) ** 2).sum()), float(np.trace(kernel))
+    prior = STRENGTHS[:, None, None] * (problem.roughness.T @ problem.roughness)
+    solved = np.linalg.solve(known + prior, np.broadcast_to(both, (len(STRENGTHS), *both.shape)))
+    x, kernel = solved[:, :, 0], solved[:, :, 1:]
+    misfit = ((data - x @ jacobian.T) ** 2).sum(axis=1)
+    roughness = ((x @ problem.roughness.T) ** 2).sum(axis=1)
+    return misfit, roughness, np.trace(kernel, axis1=1, axis2=2)
 
 
 def _curvature(ln_misfit: Floats, ln_roughness: Floats) -> Floats:

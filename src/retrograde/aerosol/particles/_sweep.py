@@ -11,7 +11,7 @@ from retrograde.aerosol._device import (
     Int32Tensor,
     wp,
 )
-from retrograde.aerosol.particles._process import Bounds, class_of, particle_volume_wp
+from retrograde.aerosol.particles._boxes import Bounds, class_of, particle_volume_wp
 from retrograde.aerosol.particles._rates import (
     Rates,
     loss_rate_wp,

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from retrograde.aerosol._device import new_zeros, to_device, to_host, wp
 from retrograde.aerosol.grids import SizeGrid
+from retrograde.aerosol.particles._boxes import EXCEEDED, FULL, Boxes, arrange
 from retrograde.aerosol.particles._classes import SizeClasses, size_classes
 from retrograde.aerosol.particles._memory import untaped_copy
 from retrograde.aerosol.particles._philox import box_numbers, check_seed
-from retrograde.aerosol.particles._process import EXCEEDED, FULL, Boxes, arrange, run_process
+from retrograde.aerosol.particles._process import run_process
 from retrograde.aerosol.particles._rates import RateLaws, rates_of
 from retrograde.aerosol.particles.condensation import Condensation
 from retrograde.aerosol.particles.events import EventRecord, EventStore, Record

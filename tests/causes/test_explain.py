@@ -86,6 +86,34 @@ def test_every_planted_fault_is_found_and_nothing_else(name: str) -> None:
         assert explanation.findings[0].explains == pytest.approx(1.0, abs=1e-6)
 
 
+@wp.kernel
+def miss(a: wp.array(dtype=wp.float64), loss: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    loss[i] = a[i] * a[i]
+
+
+def test_a_wrong_seed_is_found_behind_a_fault_that_turns_the_gradient_round() -> None:
+    """The sum is differentiated, the mean reported; divided by four, the gradient is no nearer to the right one."""
+
+    def program() -> None:
+        x = _array(_START)
+        for _ in range(2):
+            a, loss = _array(), _array()
+            with wp.Tape() as tape:
+                wp.launch(cubed, 4, [x, a])
+                wp.launch(miss, 4, [a, loss])
+                a.fill_(-2.0)
+            tape.backward(grads={loss: _array(1.0)})
+            print(float(loss.numpy().mean()))
+            x.assign(x.numpy() - 1e-3 * x.grad.numpy())
+            tape.zero()
+
+    explanation = explain(_judgement(program, 0))
+    assert {f.code for f in explanation.findings} == {"RG101", "RG305"}
+    assert explanation.unexplained < 1e-6
+    assert [f.scale for f in explanation.findings if f.code == "RG305"] == pytest.approx([4.0])
+
+
 def test_the_overwriting_line_is_named() -> None:
     (finding,) = explain(_judgement(_train(**_FAULTS["overwritten"][0]), iteration=1)).findings
     assert finding.line is not None

@@ -113,6 +113,8 @@ def _explain(judgement: Judgement, findings: list[Finding]) -> Explanation:
     if cut and reached < _MOST:  # one that was not tried might say more
         proven, remaining = [], gap(left * scale, seeded)
     findings += _report(judgement, proven, seeded, reached)
+    if not any(f.scale is not None for f in used):
+        findings += _seeds_behind(judgement, in_use, left, proven, seeded)
     if not judgement.ideal_holds:
         return Explanation(tuple(findings), max(_residual(judgement), 0.0 if findings else 1.0), cut)
     remaining /= abs(scale)
@@ -220,6 +222,25 @@ def _use_faults(judgement: Judgement, suspects: Sequence[Suspect]) -> tuple[list
         findings.append(_finding(suspect, 1.0 - _share(after, before)))
         current = suspect.repaired
     return findings, current
+
+
+def _seeds_behind(
+    judgement: Judgement, suspects: Sequence[Suspect], left: Float, proven: Sequence[_Proven], seeded: Float
+) -> list[Finding]:
+    """Wrong seeds that other faults hide: what these make of the seeds used is what was used, to an exact factor.
+
+    Alone, taking the factor away need not lead anywhere near the right gradient.
+    """
+    case = judgement.case
+    found: list[Finding] = []
+    for suspect in suspects if proven else ():
+        if suspect.scale is None:
+            continue
+        joint = _joint(judgement, proven)
+        without = gap(left, joint / suspect.scale)
+        if without > resolution(case) and gap(left, joint) <= _ENOUGH * without:
+            found.append(_finding(suspect, _share(gap(seeded, case.ideal), gap(left, case.ideal))))
+    return found
 
 
 def _leads_to_tape(judgement: Judgement, suspect: Suspect) -> bool:

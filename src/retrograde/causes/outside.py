@@ -13,10 +13,13 @@ from retrograde.trace.operations import Kind, Operation
 
 
 def links_by_site(case: Case, way: Way) -> Iterator[tuple[Link, tuple[Link, ...]]]:
-    """The first link of each call site where values come back in one way, and all of the site."""
+    """The first link of each call site where values come back in one way, and all of the site.
+
+    Links are left out that take the place of a recorded function: that function is at fault, not the way.
+    """
     groups: dict[Key, list[Link]] = {}
     for link in case.links.members if case.links is not None else ():
-        if link.way is way:
+        if link.way is way and link.operation.index not in case.window.claimed:
             groups.setdefault(link.operation.site.key, []).append(link)
     for members in groups.values():
         yield members[0], tuple(members)

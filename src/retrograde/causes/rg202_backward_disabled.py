@@ -57,7 +57,7 @@ def find(judgement: Judgement) -> list[Suspect]:
     groups: dict[tuple[CallSite, str], list[Operation]] = {}
     for operation in case.window.launches:
         call = operation.launch
-        if call is None or has_adjoint(call) or operation.index in case.window.stood_for:
+        if call is None or has_adjoint(call) or operation.index in case.window.claimed:
             continue
         if operation.index in case.window.upstream:
             groups.setdefault(_switch(call), []).append(operation)

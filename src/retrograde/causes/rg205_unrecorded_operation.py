@@ -74,7 +74,7 @@ def _routine(case: Case, link: Link) -> Suspect:
 def _is_missed(case: Case, operation: Operation) -> bool:
     """Whether a tape should have recorded an operation, and nothing stands for it."""
     index = operation.index
-    if index not in case.window.upstream or index in case.window.stood_for or writes_seed(case, operation):
+    if index not in case.window.upstream or index in case.window.claimed or writes_seed(case, operation):
         return False
     lacks_flag = operation.kind is Kind.COPY and any(a.ref.gradient is None for a in operation.accesses)
     return not (lacks_flag and operation.within is not None)

@@ -9,6 +9,7 @@ import numpy as np
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.kernel_faults import cured_with
+from retrograde.causes.recorded_functions import recorded_functions
 from retrograde.gradients.cure import situation_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.launch_test import LaunchState, LaunchVerdict
@@ -26,7 +27,9 @@ CAUSE = Cause(
         "derivative test. Proven by a twin without the custom adjoint, which Warp differentiates itself, or in which "
         "native code has an adjoint made of its own differences: it must pass the test, and the custom adjoint put "
         "back must change the gradient. The function is also compared alone with differences, "
-        "at the values that ran, argument by argument: an argument without adjoint, a factor, a sign, or a branch."
+        "at the values that ran, argument by argument: an argument without adjoint, a factor, a sign, or a branch. "
+        "Functions of `Tape.record_func` are compared with differences of the work that they stand for, by running "
+        "the program again; proven by following that work in their place."
     ),
     why=(
         "Warp takes a custom adjoint at its word. A factor forgotten, an argument left out, a change of the function "
@@ -51,15 +54,17 @@ def adj_push(depth: float, stiff: float, adj_ret: float):
 """,
     known_problems=(
         "A custom adjoint may differ from the derivative on purpose (a straight-through estimator, clipped gradients): "
-        "declare that with `--accept RG404`."
+        "declare that with `--accept RG404`. A recorded function is run again when the program is over: what it reads "
+        "of objects that have changed since is then of a later time."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#custom-gradient-functions",),
 )
 
 
 def find(judgement: Judgement) -> list[Suspect]:
-    """Custom adjoints and replays that launches cannot do with."""
-    return [_with_arguments(judgement, s, o, r) for s, o, r in cured_with(judgement, CAUSE.code)]
+    """Custom adjoints, replays and snippets that launches cannot do with, and recorded functions that are wrong."""
+    inside = [_with_arguments(judgement, s, o, r) for s, o, r in cured_with(judgement, CAUSE.code)]
+    return inside + recorded_functions(judgement)
 
 
 def _with_arguments(judgement: Judgement, suspect: Suspect, operation: Operation, rewrite: Rewrite) -> Suspect:

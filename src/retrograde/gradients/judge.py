@@ -104,6 +104,8 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         examined = within(lambda: examine_launches(case, means.rng), case, "the test of launches", cut)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
+    if not _nearly_holds(case) and any(o.index in recording.callbacks for o in case.window.operations):
+        case = within(lambda: _doubting(case, means), case, "following what recorded functions stand for", cut)
     opinion, reason = _opinion(case, chosen.repeatable, hurried=bool(cut))
     caveat = chosen.caveat
     if why_not:
@@ -281,6 +283,22 @@ def _connected_again(case: Case, means: Means) -> Case:
     if evaluate is None:
         return case
     return _predict_again(connect(plain, evaluate, [d.vector for d in case.directions[:_MEASURED]]))
+
+
+def _doubting(case: Case, means: Means) -> Case:
+    """The case with recorded functions left out and what they stand for followed, where that explains the slopes."""
+    if case.life.in_torch:
+        return case
+    functions = frozenset(o.index for o in case.window.operations if o.index in case.recording.callbacks)
+    doubting = replace(case, window=replace(case.window, disbelieved=functions))
+    if not doubting.window.claimed:
+        return case
+    doubting = examine_launches(doubting, means.rng)
+    evaluate = rerun(case.life, case.objective, means.snapshots, means.limit, means.clock)
+    if evaluate is not None:
+        doubting = connect(doubting, evaluate, [d.vector for d in case.directions[:_MEASURED]])
+    doubting = _predict_again(doubting)
+    return doubting if _nearly_holds(doubting) else case
 
 
 def _enough(refuted: Direction) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from retrograde.gradients.backward_on import has_adjoint
 from retrograde.trace.extents import Extent
@@ -23,15 +23,19 @@ def upstream(operations: Sequence[Operation]) -> frozenset[int]:
     return frozenset(found)
 
 
-def stood_for(operations: Sequence[Operation]) -> frozenset[int]:
+def stood_for(operations: Sequence[Operation], disbelieved: Container[int] = ()) -> frozenset[int]:
     """Indices of the unrecorded operations whose adjoint a recorded function is.
 
     A function recorded with `Tape.record_func` stands for the work that was done just before without being
     recorded: whatever wrote the function's arrays, back to those of its arrays that this work itself started from.
+
+    Args:
+        operations: The operations.
+        disbelieved: Indices of recorded functions that are taken for nobody's adjoint.
     """
     found: set[int] = set()
     for position, operation in enumerate(operations):
-        if operation.kind is Kind.CALLBACK:
+        if operation.kind is Kind.CALLBACK and operation.index not in disbelieved:
             found |= _work_of(operation, operations[:position])
     return frozenset(found)
 

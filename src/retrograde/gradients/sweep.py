@@ -78,6 +78,7 @@ class Treatment:
         vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
         reasons: Constructs that explain why the recorded adjoint is wrong, where `vjp` replaces it.
         cure: A twin to run in place of the kernel.
+        disbelieved: Whether a recorded function is left out, because it is not the adjoint of what it stands for.
         assigned: Arrays whose gradient a recorded function sets; it is added to what was there instead.
         label: Identity of that fault.
         passed: Whether the launch's own derivative test passed; None where it was not made.
@@ -89,6 +90,7 @@ class Treatment:
     vjp: Callable[[Operation, Memory, Memory], None] | None = None
     reasons: tuple[Rewrite, ...] = ()
     cure: Cure | None = None
+    disbelieved: bool = False
     assigned: tuple[ArrayRef, ...] = ()
     label: str = ""
     passed: bool | None = None
@@ -120,7 +122,8 @@ class Policy:
         cuts: Operations before which the adjoint of some memory is lost.
         lent: Pairs of launches: the second one's adjoint is run on the contents that the first one saw.
         unlinked: Call sites where values that come from outside are constants.
-        faults: Faults of kernels, by the labels of their cures, that are left in.
+        faults: Faults of kernels and recorded functions, by their labels, that are left in.
+        believed: Operations whose adjoint is a recorded function after all.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -143,6 +146,7 @@ class Policy:
     lent: frozenset[tuple[int, int]] = frozenset()
     unlinked: frozenset[Key] = frozenset()
     faults: frozenset[str] = frozenset()
+    believed: frozenset[int] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -302,7 +306,7 @@ class Sweep:
         return operation.tape is None or operation.tape in policy.tapes
 
     def _has_usable_adjoint(self, operation: Operation, call: LaunchCall, policy: Policy) -> bool:
-        if call.opaque or operation.index in self.window.stood_for:
+        if call.opaque or operation.index in self.window.stood_for or operation.index in policy.believed:
             return False
         return has_adjoint(call) or (
             operation.index in self.window.upstream
@@ -371,6 +375,8 @@ class Sweep:
         self, operation: Operation, function: Callable[[], None], truth: Memory, shadow: Memory, policy: Policy
     ) -> None:
         treatment = self.treatments.get(operation.index, self._plain)
+        if treatment.disbelieved and treatment.label not in policy.faults:
+            return
         assigned = () if treatment.label in policy.faults else treatment.assigned
         kept = [(ref, shadow.values(ref)) for ref in assigned]
         run_callback(function, (a.ref for o in self.window.operations for a in o.accesses), truth, shadow)

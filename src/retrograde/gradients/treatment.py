@@ -76,14 +76,16 @@ def treatment_of(
 def treatment_of_callback(
     operation: Operation, function: Callable[[], None], window: Window, contents: Memory, rng: np.random.Generator
 ) -> Treatment:
-    """The treatment of a function recorded with `Tape.record_func`: gradients that it sets are added instead."""
+    """The treatment of a function of `Tape.record_func`: left out, or gradients that it sets are added instead."""
+    code = getattr(function, "__code__", None)
+    where = str(operation.site) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+    if operation.index in window.disbelieved:
+        return Treatment(disbelieved=True, label=f"RG404 {where}")
     refs = [a.ref for o in window.operations for a in o.accesses]
     try:
         assigned = assigned_by(function, refs, contents, rng)
     except Exception:  # the program's own function: it may refuse the numbers
         return Treatment()
-    code = getattr(function, "__code__", None)
-    where = str(operation.site) if code is None else f"{code.co_filename}:{code.co_firstlineno}"
     return Treatment(assigned=assigned, label=f"RG405 {where}")
 
 

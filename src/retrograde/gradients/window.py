@@ -21,12 +21,14 @@ class Window:
         recording: The whole recording.
         first, last: Indices of its first and last operation.
         parameter: The array whose gradient is sought; it may be read in pieces.
+        disbelieved: Indices of recorded functions that are not the adjoint of what they stand for.
     """
 
     recording: Recording
     first: int
     last: int
     parameter: ArrayRef
+    disbelieved: frozenset[int] = frozenset()
 
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
@@ -88,6 +90,11 @@ class Window:
     @cached_property
     def stood_for(self) -> frozenset[int]:
         """Indices of operations that a function recorded with `Tape.record_func` stands for."""
+        return stood_for(self.operations, self.disbelieved)
+
+    @cached_property
+    def claimed(self) -> frozenset[int]:
+        """Indices of operations that a recorded function stands for, be it their adjoint or not."""
         return stood_for(self.operations)
 
     @property

@@ -24,3 +24,14 @@ def spectral_lines(width: np.ndarray) -> float:
 def cached_factor(depth: np.ndarray) -> float:
     factor = 0.4 + 0.2 * np.sin(2.0 * np.arange(4))
     return float((factor * depth**2).sum())
+
+
+def road_network(toll: np.ndarray) -> float:
+    routes = np.array([[2.0, -0.9, 0.1], [-0.2, 1.6, -0.7], [0.3, -0.1, 1.3]])
+    flow = np.linalg.solve(routes, 1.5 * np.exp(-0.6 * toll) + 0.2)
+    return float((flow**2 * (1.0 + 0.2 * flow) + 0.1 * toll**2).sum())
+
+
+def ponds(gate: np.ndarray) -> float:
+    depth = np.sqrt(0.5 + gate) * (1.0 + 0.3 * np.arange(4))
+    return float(((depth - 1.0) ** 2 + 0.05 * gate**3).sum())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.properties.inside.constructs import Construct, Family, Place, indented
 
 _PRODUCT, _TWICE, _LOOP = "  # <- RG401", "  # <- RG402", "  # <- RG403"
@@ -281,13 +283,17 @@ def long_nested(p: Place) -> Construct:
 
 
 def plain_sum(p: Place) -> Construct:
-    s = p.name
-    body = (
-        f"{s} = {p.real}({p.c(0.0)})",
-        f"for k in {_bound(p)}:",
-        *indented([f"{s} = {s} + {p.any(0.2, 0.4)} * {p.factor()}"]),
-    )
-    return Construct("a sum used linearly", body, s)
+    """A sum in a function that returns it as it is: what its caller does with it is differentiated rightly."""
+    name, inside = f"{p.name}_sum", replace(p, x="a", y="b", turns="count")
+    lines = [
+        f"s = {p.real}({p.c(0.0)})",
+        f"for k in {_bound(inside)}:",
+        *indented([f"s = s + {p.any(0.2, 0.4)} * {inside.factor()}"]),
+        "return s",
+    ]
+    head = f"def {name}(a: {p.real}, b: {p.real}, count: int):"
+    function = "\n".join(["@wp.func", head, *indented(lines)])
+    return Construct("a sum in a function", (), f"{name}({p.x}, {p.y}, {p.turns})", (function,))
 
 
 def unrolled(p: Place) -> Construct:

@@ -258,13 +258,14 @@ def _judge(name: str, adjoint: Float, measured: Float, error: Float, values: Flo
         return Comparison(name, 0, total, "")
     where = int(np.argmax(rows))
     example = ", ".join(f"{v:.6g}" for v in values[where])
-    verdict = _words(adjoint[wrong & telling], measured[wrong & telling])
+    verdict = in_words(adjoint[wrong & telling], measured[wrong & telling])
     if 0 < rows.sum() < (telling.any(axis=1)).sum():
         verdict += f" at {int(rows.sum())} of {total} values, as at {name} = {example}"
     return Comparison(name, int(rows.sum()), total, verdict)
 
 
-def _words(adjoint: Float, measured: Float) -> str:
+def in_words(adjoint: Float, measured: Float) -> str:
+    """What is wrong with derivatives, beside those that were measured."""
     if adjoint.size == 0:
         return "is not the derivative"
     if not adjoint.any():

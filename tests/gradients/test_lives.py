@@ -149,6 +149,26 @@ def test_a_step_that_misses_its_parameter_ends_a_life_all_the_same() -> None:
         np.testing.assert_allclose(life.meant, t.slope(start), rtol=1e-12)
 
 
+def test_a_gradient_read_too_early_counts_also_where_no_tape_reads_the_parameter() -> None:
+    def unrecorded(_: t.Diary) -> None:
+        x = wp.array(t.START, dtype=wp.float64, requires_grad=True)
+        for _ in range(t.ROUNDS):
+            y, loss = (wp.zeros(n, dtype=wp.float64, requires_grad=True) for n in (4, 1))
+            used = x.grad.numpy().copy()
+            with wp.Tape() as tape:
+                wp.launch(cubed, 4, [x, y], record_tape=False)
+                wp.launch(squared, 4, [y, loss])
+            tape.backward(loss)
+            x.assign(x.numpy() - t.RATE * (1.0 + used))
+
+    _, lives, _ = _lives(unrecorded)
+    assert len(lives) == t.ROUNDS - 1
+    for life in lives:
+        assert life.readings
+        assert life.consumed is not None
+        assert not life.consumed.any()
+
+
 def test_earlier_gradients_are_known_the_latest_first() -> None:
     _, lives, diary = _lives(t.read_too_early)
     last = lives[-1]

@@ -129,7 +129,8 @@ def _search_start(recording: Recording, ref: ArrayRef, start: int, limit: int) -
     """Readings count from the first read of the parameter: a gradient read before backward is stale."""
     extent = ref.extent
     for operation in recording.operations[:start]:
-        if operation.tape is not None and any(load for _, load, _ in touches(operation, extent)):
+        inside = operation.tape is not None or (operation.kind is Kind.LAUNCH and operation.within is not None)
+        if inside and any(load for _, load, _ in touches(operation, extent)):
             later = operation.index
             break
     else:

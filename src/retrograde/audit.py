@@ -299,8 +299,12 @@ def _verdict(
     if (undecided and not decided) or any(j.case.life.iteration == 0 for j in undecided):
         life = undecided[0].case.life
         return Verdict.UNDECIDED, f"{life.name}, iteration {life.iteration}: {undecided[0].reason}"
+    unseen = [j for j in decided if j.case.directions and not _slopes(j)]
+    if unseen:
+        life = unseen[0].case.life
+        return Verdict.RIGHT, f"{life.name}, iteration {life.iteration}: {unseen[0].reason}"
     measured = [j for j in decided if j.case.directions]
-    slopes = sum(len(j.case.directions) for j in measured)
+    slopes = sum(map(_slopes, measured))
     intended = sum(j.opinion is Opinion.WRONG for j in judgements)
     if intended:
         codes = ", ".join(sorted({f.code for f in accepted}))
@@ -313,6 +317,11 @@ def _verdict(
     return Verdict.RIGHT, f"{len(measured)} gradients agree with {slopes} measured slopes of the objective.{rest}"
 
 
+def _slopes(judgement: Judgement) -> int:
+    """How many slopes of the objective could be measured."""
+    return sum(bool(np.isfinite(d.error)) for d in judgement.case.directions)
+
+
 def _checked(judgements: Sequence[Judgement], accepted: Sequence[Judgement]) -> tuple[str, ...]:
     lines: list[str] = []
     for j in judgements:
@@ -320,7 +329,7 @@ def _checked(judgements: Sequence[Judgement], accepted: Sequence[Judgement]) -> 
         opinion = "accepted" if j in accepted else j.opinion.value
         hows = ", ".join(sorted({d.how.value for d in j.case.directions})) or "nothing"
         lines.append(
-            f"{life.name}, iteration {life.iteration}: {len(j.case.directions)} slopes of "
+            f"{life.name}, iteration {life.iteration}: {_slopes(j)} slopes of "
             f"{j.case.objective.description} by {hows}: {opinion}."
         )
     return tuple(lines)

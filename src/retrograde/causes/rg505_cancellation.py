@@ -40,7 +40,7 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
     found: dict[str, Suspect] = {}
     for judgement in judgements:
         case, name = judgement.case, judgement.case.life.name
-        wide = [d for d in case.directions if d.how is How.FLOAT64]
+        wide = [d for d in case.directions if d.how is How.FLOAT64 and not d.jumps]
         if judgement.opinion is not Opinion.RIGHT or name in found or not wide:
             continue
         last, widest = case.life.backwards[-1], max(wide, key=lambda d: abs(d.reference))

@@ -14,9 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
+from retrograde.gradients.jumps import is_jumpy
 
 Array = npt.NDArray[np.float64]
 Evaluate = Callable[[Sequence[float]], Sequence[float]]
@@ -24,6 +27,8 @@ Evaluate = Callable[[Sequence[float]], Sequence[float]]
 _SAFETY = 4.0
 _SHORTEST = 5
 _KINK_SPAN = 7.0
+_WHITE = 30.0
+_TELLING = 3
 _FEWEST = 4
 
 
@@ -41,6 +46,7 @@ class Derivative:
         evaluations: Function values used.
         base: The function's value at zero.
         curvature: Its second derivative at zero, from the widest step tried; None where it could not be had.
+        jumps: Whether the function jumps within reach of every step, so that differences show no derivative.
     """
 
     value: float
@@ -53,6 +59,7 @@ class Derivative:
     evaluations: int = 0
     base: float = float("nan")
     curvature: float | None = None
+    jumps: bool = False
 
     @property
     def kink(self) -> bool:
@@ -135,10 +142,11 @@ def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor:
     table[0.0] = function([0.0])[0]
     fill((*steps.first, *steps.tiny))
     noise = float(np.hypot(_noise(table, steps), floor))
-    found = _best(table, steps.first, noise)
+    loudest = _loudest(table, steps, noise)
+    found = _best(table, steps.first, noise, loudest)
     if not found.error <= wanted * abs(found.value):
         fill(steps.more)
-        found = _best(table, sorted((*steps.first, *steps.more), reverse=True), noise)
+        found = _best(table, sorted((*steps.first, *steps.more), reverse=True), noise, loudest)
     return replace(found, base=table[0.0], curvature=_curvature(table, noise))
 
 
@@ -159,7 +167,24 @@ def _noise(table: Mapping[float, float], steps: Steps) -> float:
     return max(float(level), 0.7 * steps.resolution * abs(base))
 
 
-def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
+def _loudest(table: Mapping[float, float], steps: Steps, noise: float) -> float:
+    """The most that noise can be by what is seen at tiny steps; infinite where they are too few to tell.
+
+    What is louder at larger steps is no noise, unless a fit bends too little: the function jumps there.
+    """
+    if len(steps.tiny) < _TELLING or not np.isfinite(noise):
+        return float("inf")
+    slopes = [(table[h] - table[-h]) / (2.0 * h) for h in steps.tiny]
+    scatter = [
+        abs(a - b) / np.sqrt(0.5 / g**2 + 0.5 / h**2)
+        for (a, b), (g, h) in zip(pairwise(slopes), pairwise(steps.tiny), strict=True)
+    ]
+    size = max(abs(table[s * h]) for h in steps.tiny for s in (1.0, -1.0))
+    return max(noise, *scatter, steps.resolution * size)
+
+
+def _best(table: Mapping[float, float], steps: Sequence[float], noise: float, loudest: float) -> Derivative:
+    """The best fit, if there is one whose noise is at most the loudest that tiny steps leave room for."""
     base = table[0.0]
     slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0.0 and np.isfinite(table[h] - table[-h])}
     usable = [h for h in steps if h in slopes]
@@ -167,8 +192,13 @@ def _best(table: Mapping[float, float], steps: Sequence[float], noise: float) ->
     for begin in range(len(usable)):
         for end in range(begin + _SHORTEST, len(usable) + 1):
             found = _fit(usable[begin:end], slopes, noise)
-            if found.error < best.error and _agrees(found, slopes, noise):
+            if found.error < best.error and found.noise <= _WHITE * loudest and _agrees(found, slopes, noise):
                 best = replace(found, evaluations=len(table))
+    unsettled = np.isfinite(loudest) and not np.isfinite(best.error) and len(usable) >= _SHORTEST
+    if np.isfinite(base) and (
+        unsettled or is_jumpy({h: slopes[h] for h in usable}, loudest if np.isfinite(loudest) else noise)
+    ):
+        return Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table), jumps=True)
     if not np.isfinite(base) or not np.isfinite(best.error):
         return best
     return _with_kink(_with_order(best, slopes, usable), table, usable, noise)

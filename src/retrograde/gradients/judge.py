@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,12 @@ import numpy.typing as npt
 from retrograde.gradients.choice import Choice, begin_anchor, choose
 from retrograde.gradients.clock import OutOfTimeError
 from retrograde.gradients.differences import scale_of
+from retrograde.gradients.discontinuous import BEYOND_SLOPES, between_jumps
 from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, frame, opened
 from retrograde.gradients.lives import Life
 from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
+from retrograde.gradients.opinion import Opinion
 from retrograde.gradients.reference import Probe, measure, probes_for
 from retrograde.gradients.rungs import Direction, How
 from retrograde.gradients.slopes import admits, along
@@ -34,17 +36,10 @@ _OF_LINKS = 1e-3
 _FINE = 1e-3
 _SAMPLE = 3
 _MEASURED = 6
+_SHARP = 0.01
 THE_IDEAL = "the ideal gradient"
 """What is cut short where there was no time for a single sweep."""
 _NO_TIME = "The time was too short to measure the objective's slope. --budget SECONDS gives more."
-
-
-class Opinion(Enum):
-    """What is thought of one consumed gradient."""
-
-    RIGHT = "right"
-    WRONG = "wrong"
-    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +95,10 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         case, why_not = within(lambda: _in_double(case, chosen, means), (case, ""), translating, cut)
     if case.links is not None and not _nearly_holds(case):
         case = within(lambda: _connected_again(case, means), case, "following values through the host", cut)
-    if not _nearly_holds(case):
+    jumping = _jumps(case)
+    if jumping:
+        case = _without_slopes(case)
+    if jumping or not _nearly_holds(case):
         examined = within(lambda: examine_launches(case, means.rng), case, "the test of launches", cut)
         if not np.array_equal(examined.ideal, case.ideal, equal_nan=True):
             case = _predict_again(examined)
@@ -108,10 +106,31 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         case = within(lambda: _doubting(case, means), case, "following what recorded functions stand for", cut)
     opinion, reason = _opinion(case, chosen.repeatable, hurried=bool(cut))
     caveat = chosen.caveat
+    if jumping:
+        opinion, reason = between_jumps(case, certified=not cut and _is_certified(case, chosen))
+        caveat = BEYOND_SLOPES
     if why_not:
         caveat = f"rounding hides the slopes, and they cannot be measured in double precision: {why_not}"
     holds = _ideal_holds(case)
     return Judgement(case, opinion, reason, holds, chosen.repeatable, chosen.unobserved, caveat, tuple(cut))
+
+
+def _jumps(case: Case) -> bool:
+    """Whether the objective jumps, and no slope was measured so sharply that jumps have no part in it."""
+    sharp = any(d.error <= _SHARP * abs(d.reference) for d in case.directions)
+    return any(d.jumps for d in case.directions) and not sharp
+
+
+def _without_slopes(case: Case) -> Case:
+    """The case without slopes that jumps have a part in, of which the error bars know nothing."""
+    nothing: dict[str, Any] = {"reference": float("nan"), "error": float("inf"), "left": None, "right": None}
+    return replace(case, directions=tuple(replace(d, **nothing, jumps=True) for d in case.directions))
+
+
+def _is_certified(case: Case, chosen: Choice) -> bool:
+    """Whether the recorded launches are all there is, and the ideal adjoint of each is its measured derivative."""
+    replayed = chosen.source is not None and chosen.source.how is How.REPLAY
+    return replayed and case.links is None and all(t.passed for t in case.treatments.values())
 
 
 def _measured(case: Case, chosen: Choice, means: Means, cut: list[str]) -> Case:
@@ -164,7 +183,9 @@ def _in_double(case: Case, chosen: Choice, means: Means) -> tuple[Case, str]:
     source = Source(How.FLOAT64, lambda contents: lambda: [wide.value(life.ref, life.first.index, c) for c in contents])
     rungs = (life.consumed, life.taped, case.ideal)
     directions = [
-        measure(Probe(d.label, d.vector), case.contents, source, rungs, scalar, working=np.float64)
+        replace(
+            measure(Probe(d.label, d.vector), case.contents, source, rungs, scalar, working=np.float64), jumps=d.jumps
+        )
         for d in case.directions
     ]
     # A gradient summed up in single precision cannot be held to more where its terms cancel.
@@ -240,22 +261,28 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
     """Measure again, at other steps, until one slope that refutes the gradient used has done so twice.
 
     A refutation that does not repeat was a stroke of rounding: its error bar is widened by what the two
-    measurements differ.
+    measurements differ. Where more steps show that the objective jumps, what was measured with few is worth nothing.
     """
     scalar = case.life.ref.scalar
     assert scalar is not None
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions = list(case.directions)
     refuted = [n for n, d in enumerate(directions) if admits(d, d.consumed) is False]
+    confirmed, jumps = -1, False
     for number in sorted(refuted, key=lambda n: -_misfit(directions[n])):
         first = directions[number]
         means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
         probe = Probe(first.label, first.vector * _OTHER_STEPS)
         again = measure(probe, case.contents, source, rungs, scalar, thorough=True, wanted=_enough(first))
+        jumps = jumps or again.jumps
         if admits(again, again.consumed) is False:
+            confirmed = number
             break
         spread = abs(again.reference / _OTHER_STEPS - first.reference)
         directions[number] = replace(first, error=first.error + (spread if np.isfinite(spread) else np.inf))
+    if jumps:
+        lost = [replace(d, error=float("inf"), jumps=True) for d in directions]
+        directions = [d if n == confirmed else lost[n] for n, d in enumerate(directions)]
     return replace(case, directions=tuple(directions))
 
 

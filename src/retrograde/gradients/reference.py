@@ -152,6 +152,7 @@ def measure(
         vector=probe.vector,
         value=derivative.base if np.isfinite(derivative.base) else None,
         curvature=derivative.curvature,
+        jumps=derivative.jumps,
     )
 
 

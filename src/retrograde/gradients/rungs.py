@@ -35,6 +35,7 @@ class Direction:
         vector: The direction itself.
         value: The objective at the point; None where it is not finite.
         curvature: Its second derivative along the direction, None where it could not be had.
+        jumps: Whether the objective jumps along the direction, so that differences show no derivative.
     """
 
     label: str
@@ -51,6 +52,7 @@ class Direction:
     vector: Array = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
     value: float | None = None
     curvature: float | None = None
+    jumps: bool = False
 
 
 @dataclass(frozen=True)

@@ -204,3 +204,21 @@ def at_one(x: wp.array(dtype=wp.float32), n: int, y: wp.array(dtype=wp.float32))
 def racing(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
     i = wp.tid()
     y[i] = x[i] * x[i] + wp.sin(y[(i + 3) % 4])  # <- RG411
+
+
+@wp.kernel
+def branched(x: wp.array(dtype=wp.float64), n: int, y: wp.array(dtype=wp.float64)):
+    i = wp.tid()
+    w = wp.float64(1.0)
+    if n < 0:
+        w = x[i]
+
+    elif n > 0:
+        v = wp.float64(0.1) * x[i]
+
+        for _k in range(n):  # <- RG403
+            w = w * (wp.float64(1.0) + v)
+    else:
+        w = wp.float64(2.0) * x[i]
+
+    y[i] = w

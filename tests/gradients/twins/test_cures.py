@@ -102,14 +102,15 @@ def test_each_of_two_faults_can_be_left_in() -> None:
     assert judge(state, {}, np.random.default_rng(0)).passed is False
 
 
-def test_a_loop_comes_with_a_patch_that_keeps_the_rest_as_it_was() -> None:
-    operation, before = _launched(faulty.grown)
+@pytest.mark.parametrize(("kernel", "margin"), [(faulty.grown, 4), (faulty.branched, 8)], ids=["plain", "in a branch"])
+def test_a_loop_comes_with_a_patch_that_keeps_the_rest_as_it_was(kernel: wp.Kernel, margin: int) -> None:
+    operation, before = _launched(kernel)
     cure = treatment_of(operation, before, np.random.default_rng(0)).cure
     assert isinstance(cure, Cure)
     lines = patch_of(cure.rewrites).splitlines()
     assert [line for line in lines if line.startswith(("-", "+")) and not line.startswith(("---", "+++"))] == [
-        "-    for _k in range(n):  # <- RG403",
-        "+    for _k in range(3):",
+        f"-{' ' * margin}for _k in range(n):  # <- RG403",
+        f"+{' ' * margin}for _k in range(3):",
     ]
 
 

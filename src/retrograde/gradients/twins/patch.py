@@ -8,6 +8,7 @@ import difflib
 import linecache
 import os
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from textwrap import indent
 
 from retrograde.gradients.twins.rewrite import Rewrite, edited
@@ -55,11 +56,13 @@ class _Printer:
         made: list[str] = []
         previous: ast.stmt | None = None
         for node in body:
-            old = self.same(node)
-            if old is not None and previous is not None and self.margin(old) == margin:
-                made += self.lines[previous.end_lineno or previous.lineno : old.lineno - 1]
-            made += self.statement(node, old, margin)
-            previous = old
+            place = self.old.get(number_of(node))
+            if place is not None and previous is not None and self.margin(place) == margin:
+                made += self.lines[previous.end_lineno or previous.lineno : place.lineno - 1]
+            elif place is None and previous is not None:
+                made += self.gap_after(previous)
+            made += self.statement(node, self.same(node), margin)
+            previous = place
         return made
 
     def same(self, node: ast.stmt) -> ast.stmt | None:
@@ -82,5 +85,23 @@ class _Printer:
         made = [margin + ast.unparse(ast.fix_missing_locations(head)).splitlines()[0] + "\n"]
         made += self.block(node.body, margin + "    ")
         if node.orelse:
+            made += self.gap_after(node.body[-1])
+        if len(node.orelse) == 1 and self.is_elif(node.orelse[0]):
+            other = self.block(node.orelse, margin)
+            first = other[0].removeprefix(margin)
+            made += [margin + (first if first.startswith("el") else "el" + first), *other[1:]]
+        elif node.orelse:
             made += [margin + "else:\n", *self.block(node.orelse, margin + "    ")]
         return made
+
+    def gap_after(self, node: ast.stmt) -> list[str]:
+        """Blank lines and comments after a statement of the source."""
+        place = self.old.get(number_of(node))
+        if place is None:
+            return []
+        rest = self.lines[place.end_lineno or place.lineno :]
+        return list(takewhile(lambda line: not line.strip() or line.lstrip().startswith("#"), rest))
+
+    def is_elif(self, node: ast.stmt) -> bool:
+        place = self.old.get(number_of(node))
+        return place is not None and self.lines[place.lineno - 1].lstrip().startswith("elif")

@@ -90,7 +90,7 @@ def judge(recording: Recording, life: Life, means: Means) -> Judgement:
         )
     case = _measured(case, chosen, means, cut)
     why_not = ""
-    if _is_blurred(case):
+    if means.clock.left > 0.0 and _is_blurred(case):
         translating = "measuring in double precision"
         case, why_not = within(lambda: _in_double(case, chosen, means), (case, ""), translating, cut)
     if case.links is not None and not _nearly_holds(case):

@@ -274,7 +274,7 @@ def find_treatments(
         kind = _kind(operation)
         untested = every or kind not in known or known[kind].cure is not None
         if untested and clock.left > 0.0:
-            known[kind] = treatment_of(operation, memory, rng, known.get(kind), clock)
+            known[kind] = treatment_of(operation, memory, rng, known.get(kind), every, clock)
         if kind in known:
             treatments[operation.index] = known[kind]
     return treatments

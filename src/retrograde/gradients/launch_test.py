@@ -20,13 +20,16 @@ from retrograde.gradients.differences import Derivative, Steps, differentiate, s
 from retrograde.gradients.jumps import fine, smooth_outputs
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import Moment
+from retrograde.gradients.twins.compile import TwinError
 from retrograde.gradients.twins.rewrite import Twin
+from retrograde.gradients.wide import WideLaunch
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Extent, merge
 from retrograde.trace.operations import Access, LaunchCall, Operation
 from retrograde.trace.usage import Path
 
 Float = npt.NDArray[np.float64]
+_SINGLE, _AS_WELL = 1e-10, 1e-2
 LARGE = 1 << 16
 """Scalars from which on fewer values of a launch are computed."""
 _FINE_STEPS = 6
@@ -71,6 +74,27 @@ class LaunchState:
         self.after = Memory(blocks)
         self.after.copy_from(self.before)
         run_forward(call, self.after)
+        self._wide: WideLaunch | None = None
+
+    def widen(self) -> bool:
+        """Have differences measured in double precision; whether they can be, and had not been."""
+        if self._wide is not None or np.finfo(self.scalar).eps < _SINGLE:
+            return False
+        try:
+            wide = WideLaunch(self.operation, self.before)
+            wide.run(())
+        except TwinError:
+            return False
+        pairs = [(wide.values(f.ref), self.after.values(f.ref)) for f in self.fields]
+        if not all(np.allclose(w, v, rtol=_AS_WELL, atol=_AS_WELL, equal_nan=True) for w, v in pairs):
+            return False
+        self._wide = wide
+        return True
+
+    @property
+    def working(self) -> type[np.floating[Any]]:
+        """The floating type in which differences are measured."""
+        return self.scalar if self._wide is None else np.float64
 
     @property
     def scalar(self) -> type[np.floating[Any]]:
@@ -85,6 +109,9 @@ class LaunchState:
 
     def outputs(self, shifts: Sequence[Float], step: float) -> list[Float]:
         """What the launch writes of f(x + step v), for each field."""
+        if self._wide is not None:
+            self._wide.run([(f.ref, step * shift) for f, shift in zip(self.fields, shifts, strict=True)])
+            return [self._wide.values(f.ref)[f.written] for f in self.fields]
         self.work.copy_from(self.before)
         for f, shift in zip(self.fields, shifts, strict=True):
             self.work.add_values(f.ref, step * shift)
@@ -232,7 +259,7 @@ def _judge(
     trials: int,
 ) -> LaunchVerdict:
     worst = LaunchVerdict(None, 0.0, 0.0)
-    steps = steps_for(state.scalar)
+    steps = steps_for(state.working)
     if state.size >= LARGE:
         steps = sparing(steps)
     for _ in range(trials):
@@ -279,7 +306,7 @@ def _compare_between_jumps(
 
     What to weigh the outputs with is free, so the test stays exact where the few that jump weigh nothing.
     """
-    steps = steps_for(state.scalar)
+    steps = steps_for(state.working)
     steps = replace(steps, first=fine(steps.first, _FINE_STEPS), more=())
     found: list[LaunchVerdict] = []
     jumps = False
@@ -335,7 +362,7 @@ def _compare(
     if scale == 0.0 or not np.isfinite(measured.error):
         passed = None if not np.isfinite(measured.error) else True
         return LaunchVerdict(passed, 0.0, float("inf") if passed is None else 0.0)
-    slack = 256.0 * steps.resolution * scale
+    slack = 256.0 * float(np.finfo(state.scalar).eps) * scale
     relative, error = abs(predicted - measured.value) / scale, (measured.error + slack) / scale
     if measured.admits(predicted, slack):
         return LaunchVerdict(True if error < 0.05 else None, relative, error)

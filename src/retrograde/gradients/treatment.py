@@ -32,6 +32,7 @@ def treatment_of(
     before: Memory,
     rng: np.random.Generator,
     known: Treatment | None = None,
+    closely: bool = False,
     clock: Clock = UNTIMED,
 ) -> Treatment:
     """The treatment of a launch.
@@ -41,6 +42,7 @@ def treatment_of(
         before: Contents just before it.
         rng: Random directions.
         known: Treatment of another launch of its kind, tried before the kernel is opened.
+        closely: Whether to measure in double precision what rounding hides.
         clock: When the search for it must be over; where it is not, the treatment is one that has not passed.
     """
     state = LaunchState(operation, before)
@@ -48,6 +50,8 @@ def treatment_of(
     trials = 2 if state.size < LARGE else 1
     risky = counts(operation) and state.call.device == "cpu"  # a copy of the process has no other device
     first = judge(state, {}, rng, trials) if not risky else _judge_apart(state, rng, trials)
+    if first.passed is None and closely and state.widen():
+        first = judge(state, {}, rng, trials)
     if first.passed is not False:
         return Treatment(passed=first.passed, discrepancy=first.discrepancy)
     for moments in choices(paths) if not risky else ():

@@ -7,13 +7,14 @@ objective at the point itself, to the precision that the program has.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.clock import UNTIMED, Clock
+from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.gradients.twins.compile import TwinError, quietly
 from retrograde.gradients.twins.double import double_kernel, double_type, double_value, is_struct
@@ -41,12 +42,10 @@ class WideReplay:
 
     def __init__(self, window: Window, seeds: tuple[SeedTerm, ...], clock: Clock = UNTIMED) -> None:
         self.window, self.seeds, self.clock = window, seeds, clock
-        self._memory = _WideMemory(window)
+        refs = [window.parameter, *(a.ref for o in window.operations for a in o.accesses)]
+        self._memory = _WideMemory(window.blocks, refs)
         self._start = window.contents_before(window.first)
-        self._kernels: dict[int, Any] = {}
-        for operation in window.operations:
-            if operation.launch is not None and id(operation.launch.kernel) not in self._kernels:
-                self._kernels[id(operation.launch.kernel)] = double_kernel(operation.launch.kernel)
+        self._wide = _Wide(self._memory, [o.launch for o in window.operations if o.launch is not None])
 
     def value(self, ref: ArrayRef, at: int, values: Float | None) -> float:
         """The objective with other contents of an array, written just before an operation.
@@ -71,7 +70,7 @@ class WideReplay:
     def _step(self, operation: Operation) -> None:
         memory = self._memory
         if operation.launch is not None:
-            self._launch(operation.launch)
+            self._wide.launch(operation.launch)
         elif isinstance(operation.call, CopyCall):
             _copy(operation.call, memory)
         elif operation.data is not None and operation.kind is Kind.FILL:
@@ -80,7 +79,53 @@ class WideReplay:
         elif operation.data is not None and operation.kind is Kind.HOST_WRITE:
             memory.take(operation.accesses[0].ref.extent, operation.data)
 
-    def _launch(self, call: LaunchCall) -> None:
+
+class WideLaunch:
+    """One launch in double precision.
+
+    Args:
+        operation: The launch.
+        before: Contents just before it.
+
+    Raises:
+        TwinError: It has no translation; the message says why.
+    """
+
+    def __init__(self, operation: Operation, before: Memory) -> None:
+        assert operation.launch is not None
+        self._call = operation.launch
+        self._before = before
+        self._memory = _WideMemory(before.blocks, [a.ref for a in operation.accesses])
+        self._wide = _Wide(self._memory, [operation.launch])
+
+    def run(self, shifts: Sequence[tuple[ArrayRef, Float]]) -> None:
+        """Launch it with its arrays moved, each by as much as is given.
+
+        Raises:
+            TwinError: Warp cannot compile the translated kernel.
+        """
+        for block in self._before.blocks:
+            self._memory.take(block, self._before.read(block))
+        for ref, shift in shifts:
+            self._memory.view(ref)[...] += shift.reshape(ref.full_shape)
+        self._wide.launch(self._call)
+
+    def values(self, ref: ArrayRef) -> Float:
+        """What the launch left in an array, flat."""
+        return np.array(self._memory.view(ref), dtype=np.float64).reshape(-1)
+
+
+class _Wide:
+    """Launches in double precision, on memory of their own."""
+
+    def __init__(self, memory: _WideMemory, launches: Iterable[LaunchCall]) -> None:
+        self._memory = memory
+        self._kernels: dict[int, Any] = {}
+        for call in launches:
+            if id(call.kernel) not in self._kernels:
+                self._kernels[id(call.kernel)] = double_kernel(call.kernel)
+
+    def launch(self, call: LaunchCall) -> None:
         inputs = [self._argument(a) for a in call.arguments]
         try:
             with quietly():
@@ -132,8 +177,8 @@ class _WideMemory:
         TwinError: A block holds numbers of several kinds, lies on a device, or is read through indices.
     """
 
-    def __init__(self, window: Window) -> None:
-        self._factors = {block: _factor(window, block) for block in window.blocks}
+    def __init__(self, blocks: Iterable[Extent], refs: Sequence[ArrayRef]) -> None:
+        self._factors = {block: _factor(refs, block) for block in blocks}
         self._buffers: dict[Extent, Any] = {}
         for block, factor in self._factors.items():
             self._buffers[block] = np.zeros(-(-block.size * factor // 8) + 1, dtype=np.float64)
@@ -191,9 +236,8 @@ class _WideMemory:
         return wp.array(ptr=pointer, shape=ref.shape, strides=strides, dtype=dtype, device="cpu", copy=False)
 
 
-def _factor(window: Window, block: Extent) -> int:
+def _factor(refs: Sequence[ArrayRef], block: Extent) -> int:
     """How many times wider a block's numbers become."""
-    refs = [window.parameter, *(a.ref for o in window.operations for a in o.accesses)]
     inside = [r for r in refs if r.extent.overlaps(block)]
     if block.device != "cpu":
         raise TwinError(f"an array lies on {block.device}")

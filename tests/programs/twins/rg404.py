@@ -35,3 +35,7 @@ def road_network(toll: np.ndarray) -> float:
 def ponds(gate: np.ndarray) -> float:
     depth = np.sqrt(0.5 + gate) * (1.0 + 0.3 * np.arange(4))
     return float(((depth - 1.0) ** 2 + 0.05 * gate**3).sum())
+
+
+def heat_store(gap: np.ndarray) -> float:
+    return float((gap * 0.7 * 0.7 + 0.5 * np.sin(gap)).sum() + 6.0e5)

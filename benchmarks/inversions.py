@@ -1,14 +1,20 @@
-"""Claim: a thousand inversions at once take at most a fiftieth of SciPy's L-BFGS-B with gradients by differences.
+"""Claim: a thousand inversions at once, against SciPy and against JAX.
 
-Both minimise the same objective to the same value; SciPy's processor time is that of a few boxes, scaled up.
+At most a fiftieth of the processor time of SciPy's L-BFGS-B with gradients by differences, and at most a fifth of that
+of JAX. All minimise the same objective to the same value; SciPy's time is that of a few boxes, scaled up. JAX runs in a
+process of its own, compiled beforehand, and may use every core: its processor time and its time on the clock are both
+printed. It is given the usual list of pairs, which the claim is about, and this project's own formulation.
 
-    python -m benchmarks.inversions
+    python -m benchmarks.inversions [BOXES]
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
@@ -21,7 +27,7 @@ from retrograde.aerosol.inversion.parametrisation import LogKnots
 from retrograde.aerosol.inversion.prescribed import Prescribed
 from retrograde.aerosol.inversion.problem import Problem
 
-BOXES, SAMPLE, KNOTS_PER_DECADE, STRENGTH = 1000, 3, 10.0, 0.1
+SAMPLE, KNOTS_PER_DECADE, STRENGTH = 3, 10.0, 0.1
 NOISE = 0.03
 
 
@@ -59,31 +65,64 @@ def by_scipy(problem: Problem, evaluation: Evaluation, start: np.ndarray, measur
     return float(minimize(objective, start, method="L-BFGS-B", options=options).fun), count
 
 
+def by_jax(problem: Problem, starts: np.ndarray, measured: np.ndarray) -> dict[str, np.ndarray]:
+    """What `benchmarks.peer_jax_inversion` found, and how long it took."""
+    unknown, terms = problem.unknown, problem.simulation.terms
+    assert terms.coagulation is not None
+    nodes, bins = len(problem.simulation.times), unknown.grid.bins
+    with tempfile.TemporaryDirectory() as folder:
+        given, result = Path(folder) / "problem.npz", Path(folder) / "result.npz"
+        np.savez(
+            given,
+            volumes=unknown.grid.volumes, kernel=terms.coagulation.kernel, times=problem.simulation.times,
+            basis=unknown.basis, widths=np.where(unknown.inside, unknown.grid.ln_widths, 0.0),
+            last=problem.operator.matrix.toarray().reshape(-1, nodes, bins)[:, -1],
+            whitening=problem.whitening, roughness=problem.roughness, strength=STRENGTH,
+            start=starts, measured=measured,
+        )  # fmt: skip
+        subprocess.run([sys.executable, "-m", "benchmarks.peer_jax_inversion", str(given), str(result)], check=True)
+        with np.load(result) as archive:
+            return {name: archive[name] for name in archive.files}
+
+
 def main() -> int:
-    """Print both times and their ratio; whether the claim holds."""
+    """Print all times and their ratios; whether the claim holds."""
     problem, _, start = chamber()
-    noise = np.random.default_rng(0).standard_normal((BOXES, problem.channels))
+    boxes = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    noise = np.random.default_rng(0).standard_normal((boxes, problem.channels))
     measured = problem.measured + noise @ np.linalg.cholesky(problem.covariance).T
-    solver, single = LevenbergMarquardt(problem, BOXES), Evaluation(problem, 1)
-    starts, strengths = np.tile(start, (BOXES, 1)), np.full(BOXES, STRENGTH)
+    solver, single = LevenbergMarquardt(problem, boxes), Evaluation(problem, 1)
+    starts, strengths = np.tile(start, (boxes, 1)), np.full(boxes, STRENGTH)
     single.predict(start[None])
     solver.evaluation.evaluate(starts, measured, strengths)
-    began = time.process_time()
+    began, clock = time.process_time(), time.perf_counter()
     found = solver.solve(starts, measured, strengths)
-    ours = time.process_time() - began
+    ours, ours_wall = time.process_time() - began, time.perf_counter() - clock
     began = time.process_time()
     theirs = [by_scipy(problem, single, start, measured[box]) for box in range(SAMPLE)]
     one = (time.process_time() - began) / SAMPLE
     excess = max(fun - found.objective[box] for box, (fun, _) in enumerate(theirs))
-    ratio = one * BOXES / ours
-    print(f"{problem.simulation.grid.bins} bins, {problem.knots} unknowns, {BOXES} boxes")
-    print(
-        f"together: {ours:.1f} s, {found.is_converged.mean():.1%} converged, {found.iterations.mean():.1f} iterations"
-    )
-    print(f"SciPy with differences: {one:.2f} s a box, {np.mean([n for _, n in theirs]):.0f} simulations a box")
+    ratio = one * boxes / ours
+    print(f"{problem.simulation.grid.bins} bins, {problem.knots} unknowns, {boxes} boxes")
+    print(f"together: {ours:.1f} s of processor time, {ours_wall:.1f} s on the clock,", end=" ")
+    print(f"{found.is_converged.mean():.1%} converged, {found.iterations.mean():.1f} iterations")
+    count = np.mean([n for _, n in theirs])
+    print(f"SciPy with differences: {one:.2f} s a box, {count:.0f} simulations a box")
     print(f"its objective lies at most {excess:.2g} above ours")
     print(f"ratio {ratio:.0f}: at least 50 is claimed")
-    return 0 if ratio >= 50.0 and found.is_converged.all() else 1
+    peer, ratios = by_jax(problem, starts, measured), {}
+    for name in ("pairs", "matrices"):
+        cpu, wall = float(peer[f"{name} cpu"]), float(peer[f"{name} wall"])
+        ratios[name] = cpu / ours
+        print(
+            f"JAX, {name}: {cpu:.1f} s of processor time, {wall:.1f} s on the clock, "
+            f"{peer[f'{name} converged'].mean():.1%} converged, {peer[f'{name} iterations'].mean():.1f} iterations, "
+            f"objectives at most {np.max(peer[f'{name} objective'] - found.objective):.2g} above ours, "
+            f"ratio {ratios[name]:.1f} ({wall / ours_wall:.1f} on the clock)"
+        )
+    print("at least 5 is claimed of pairs")
+    reached = ratio >= 50.0 and ratios["pairs"] >= 5.0 and bool(found.is_converged.all())
+    return 0 if reached else 1
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class JaxSimulation:
 
 def jax_simulation(formulation: str, volumes: Floats, kernel: Floats, step: float, steps: int) -> JaxSimulation:
     """Simulation by the formulation `pairs` or `matrices`."""
-    tendency = _by_pairs(volumes, kernel) if formulation == "pairs" else _by_matrices(volumes, kernel)
+    tendency = tendency_of(formulation, volumes, kernel)
 
     @jax.checkpoint
     def heun(number: Any) -> Any:
@@ -52,6 +52,11 @@ def jax_simulation(formulation: str, volumes: Floats, kernel: Floats, step: floa
         forward=jax.jit(run),
         gradient=jax.jit(jax.grad(lambda number: jnp.sum(run(number) ** 2))),
     )
+
+
+def tendency_of(formulation: str, volumes: Floats, kernel: Floats) -> Tendency:
+    """Tendency of numbers by the formulation `pairs` or `matrices`."""
+    return _by_pairs(volumes, kernel) if formulation == "pairs" else _by_matrices(volumes, kernel)
 
 
 def _events(volumes: Floats) -> tuple[Any, Any, Any, Any, Any]:

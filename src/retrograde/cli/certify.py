@@ -15,7 +15,7 @@ from retrograde.request import AuditRequest
 
 if TYPE_CHECKING:
     from retrograde.aerosol.inversion.certificate import Certificate
-    from retrograde.aerosol.inversion.recover import Recovery
+    from retrograde.aerosol.inversion.recovering import Recovery
 
 _STDERR = 2
 _BUDGET = 60.0

@@ -82,7 +82,7 @@ def invert(
     """
     del kernel
     with working() as progress:
-        from retrograde.aerosol.inversion.recover import recover
+        from retrograde.aerosol.inversion.recovering import recover
         from retrograde.aerosol.inversion.summary import Report, render_summary
         from retrograde.cli.supervise import Interrupted
 

@@ -14,7 +14,7 @@ from retrograde.aerosol.inversion.certificate import read_certificate_input, wri
 from retrograde.aerosol.inversion.figures import write_page
 from retrograde.aerosol.inversion.loss_file import LossFileError, read_loss, write_loss
 from retrograde.aerosol.inversion.loss_laws import CalibratedLoss
-from retrograde.aerosol.inversion.recover import Recovery, recover
+from retrograde.aerosol.inversion.recovering import Recovery, recover
 from retrograde.aerosol.inversion.recovery_file import read_recovery, write_recovery
 from retrograde.aerosol.inversion.settings import SettingsError, read_settings
 from retrograde.aerosol.inversion.stages import Stages

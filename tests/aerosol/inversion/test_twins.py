@@ -13,7 +13,7 @@ from retrograde.aerosol.inversion.calibration import calibrate
 from retrograde.aerosol.inversion.errors import ErrorSizes
 from retrograde.aerosol.inversion.forecast import forecast
 from retrograde.aerosol.inversion.levenberg_marquardt import LevenbergMarquardt
-from retrograde.aerosol.inversion.recover import recover, uncertainty_of
+from retrograde.aerosol.inversion.recovering import recover, uncertainty_of
 from retrograde.aerosol.inversion.recovery import geometric_mean, shape_distance
 from retrograde.aerosol.inversion.search import find_minimum
 from retrograde.aerosol.inversion.settings import Settings

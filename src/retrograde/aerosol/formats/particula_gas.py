@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from retrograde.aerosol.composition.vapours import Vapour
 from retrograde.aerosol.states import check_concentrations
+
+if TYPE_CHECKING:
+    from retrograde.aerosol.composition.vapours import Vapour
 
 Floats = NDArray[np.float64]
 Container = TypeVar("Container")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retrograde.aerosol.formats.particula import Container, ParticleFields, check_fields
-from retrograde.aerosol.particles.state import ParticleState
+
+if TYPE_CHECKING:
+    from retrograde.aerosol.particles.state import ParticleState
 
 _EQUAL = 1e-9
 """Relative spread of the particles' concentrations that is taken for rounding."""
@@ -44,6 +46,8 @@ def particles_from_particula(data: ParticleFields, *, device: Any = None) -> Par
     each = np.where(most > 0.0, most, 1.0)
     volume = np.asarray(data.volume, dtype=np.float64) / each
     present = np.where(held[..., np.newaxis], masses, 0.0)
+    from retrograde.aerosol.particles.state import ParticleState
+
     return ParticleState.from_numpy(present, volume, density=np.asarray(data.density), device=device)
 
 

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -21,8 +21,10 @@ from retrograde.aerosol.formats._netcdf import check_size, opened
 from retrograde.aerosol.formats.errors import FormatError
 from retrograde.aerosol.formats.particula import sectional_from_particula
 from retrograde.aerosol.grids import SizeGrid
-from retrograde.aerosol.particles.state import ParticleState
 from retrograde.aerosol.states import Environment, SectionalState, check_concentrations
+
+if TYPE_CHECKING:
+    from retrograde.aerosol.particles.state import ParticleState
 
 Floats = NDArray[np.float64]
 
@@ -150,6 +152,8 @@ class PartMCState:
         Raises:
             ValueError: The particles differ in weight, or there are none; `sectional` takes weights.
         """
+        from retrograde.aerosol.particles.state import ParticleState
+
         weight = self.equal_weight
         if weight is None:
             raise ValueError("concentration [m^-3]: a particle state has particles of equal weight, and these are not")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from retrograde.aerosol.inversion.errors import ErrorSizes
 from retrograde.aerosol.inversion.forecast import Forecast
@@ -100,7 +100,7 @@ def assess(forecast: Forecast, turns: list[Ints], sizes: ErrorSizes) -> Adequacy
     for size in tries:
         covariance = forecast.with_model_error(size / sizes.model).covariance(scaled) + _OWN**2 * np.eye(len(scaled))
         statistic = float(relative @ np.linalg.solve(covariance, relative))
-        p = float(chi2.sf(statistic, len(relative)))
+        p = float(chdtrc(len(relative), statistic))
         if p >= _COMFORT:
             break
     shape = (len(turns), len(edges) - 1)

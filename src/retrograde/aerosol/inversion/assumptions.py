@@ -7,7 +7,7 @@ import numpy as np
 from retrograde.aerosol.inversion.case import DEFAULT_PRESSURE, DEFAULT_TEMPERATURE, Case
 from retrograde.aerosol.inversion.errors import DIFFUSION_LOSS, MULTIPLE_CHARGE
 from retrograde.aerosol.inversion.loss_laws import ENHANCEMENT, CalibratedLoss
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 
 
 def assumptions(recovery: Recovery) -> tuple[str, ...]:

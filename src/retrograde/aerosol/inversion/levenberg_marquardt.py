@@ -84,7 +84,7 @@ class LevenbergMarquardt:
         self.problem, self.boxes = problem, boxes
         self._tolerances = tolerances or Tolerances()
         self._evaluation = Evaluation(problem, boxes, device=device)
-        self._columns = Columns(problem, boxes, device=device)
+        self._columns = Columns(problem, boxes, is_central=False, device=device)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -144,7 +144,7 @@ class LevenbergMarquardt:
         stale = search.stale & search.active
         if not stale.any():
             return
-        columns = self._columns.whitened(search.x, stale)
+        columns = self._columns.whitened(search.x, stale, predicted=search.now.predicted)
         search.curvature[stale] = np.einsum("bmk,bml->bkl", columns, columns)
         search.stale[stale] = False
 

@@ -11,7 +11,7 @@ import xarray as xr
 from retrograde.aerosol.formats import from_xarray, series_to_xarray
 from retrograde.aerosol.inversion.errors import ErrorModes, Reach
 from retrograde.aerosol.inversion.parametrisation import LogKnots
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 from retrograde.aerosol.inversion.recovery import RecoveredState
 from retrograde.aerosol.inversion.uncertainty import Uncertainty
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from retrograde.aerosol.inversion.assumptions import assumptions
 from retrograde.aerosol.inversion.certificate import Certificate
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 from retrograde.aerosol.inversion.verification import Verification
 
 Document = dict[str, Any]

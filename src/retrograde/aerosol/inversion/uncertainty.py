@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from retrograde.aerosol.inversion.errors import MODEL, ErrorModes, Reach
 from retrograde.aerosol.inversion.problem import Problem
@@ -76,4 +76,4 @@ class Uncertainty:
 
 def interval_factor(level: float) -> float:
     """Half width of an interval of a normal variable that holds `level` of it, in standard deviations."""
-    return float(norm.ppf(0.5 + 0.5 * level))
+    return float(ndtri(0.5 + 0.5 * level))

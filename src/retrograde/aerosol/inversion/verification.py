@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrograde.aerosol.inversion.prescribed import Prescribed
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 from retrograde.aerosol.particles import ParticleSimulation, forecast_by_particles
 from retrograde.aerosol.physics import BrownianKernel, LossLaw, TableKernel
 from retrograde.aerosol.processes.removal import Dilution, FirstOrderLoss

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from retrograde.aerosol.inversion.figures._style import by_scan, vertical_size_axis
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from retrograde.aerosol.inversion.figures.banana import draw_banana
 from retrograde.aerosol.inversion.figures.l_curve import draw_l_curve
 from retrograde.aerosol.inversion.figures.residuals import draw_residuals
 from retrograde.aerosol.inversion.figures.spectra import draw_spectra
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 
 
 def write_page(recovery: Recovery, paths: Sequence[Path]) -> None:
@@ -44,3 +44,5 @@ def write_page(recovery: Recovery, paths: Sequence[Path]) -> None:
         figure.suptitle("Model rejected: best fit of a wrong model, without intervals", color="#d55e00")
     for path in paths:
         figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
+        # Laid out once: the places do not depend on the format.
+        figure.set_layout_engine("none")

@@ -18,7 +18,7 @@ from retrograde.aerosol.inversion.figures._style import (
     PER_CUBIC_CENTIMETRE,
     size_axis,
 )
-from retrograde.aerosol.inversion.recover import Recovery
+from retrograde.aerosol.inversion.recovering import Recovery
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -234,12 +234,14 @@ class _Conductor:
     def _judge_all(
         self, recording: Recording, lives: Sequence[Life], means: Means
     ) -> tuple[list[Judgement], list[str]]:
-        """Judge one life after another; what comes after a refuted one is left out where time is short."""
+        """Judge one life after another; where time is short, what an earlier one tells already is left out."""
         judgements: list[Judgement] = []
         skipped: list[str] = []
+        longest = 0.0
         for number, life in enumerate(lives):
+            short = means.remaining <= longest
             refuted = {j.case.life.name for j in judgements if j.opinion is Opinion.WRONG}
-            if life.name in refuted and means.remaining <= 0.0 and is_bookkeeping_clean(life):
+            if life.name in refuted and short and is_bookkeeping_clean(life):
                 skipped.append(f"{life.name}, iteration {life.iteration}: wrong already in an earlier iteration.")
                 continue
             trusted = frozenset(j.case.life.name for j in judgements if j.opinion is Opinion.RIGHT and j.ideal_holds)
@@ -249,10 +251,14 @@ class _Conductor:
                 )
                 continue
             share = max(means.remaining, 0.0) / (len(lives) - number)
+            # Too short to measure: whether the gradient is the ideal one, which was measured, is soon seen.
+            share = 0.0 if short and life.name in trusted else share
             limit = means.deadline if means.remaining <= 0.0 else time.monotonic() + share
             clock = means.clock.share(1.0 if number == len(lives) - 1 else _ONE_OF_SEVERAL)
             own = replace(means, deadline=limit, trusted=trusted, clock=clock)
+            started = time.monotonic()
             judgements.append(judge(recording, life, own))
+            longest = max(longest, time.monotonic() - started)
         return judgements, skipped
 
     def _result(self, verdict: Verdict, reason: str, ran: float) -> Audit:

@@ -229,7 +229,7 @@ def _measure_all(case: Case, chosen: Choice, means: Means, cut: list[str]) -> tu
         started = time.monotonic()
         means.say(f"measuring {case.life.name}, iteration {case.life.iteration}: {probe.label}")
         try:
-            found = measure(probe, case.contents, source, rungs, scalar)
+            found = measure(probe, case.contents, source, rungs, scalar, working=case.window.halved)
         except OutOfTimeError:
             cut.append(f"measuring {probe.label}")
             break
@@ -273,7 +273,7 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
         first = directions[number]
         means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
         probe = Probe(first.label, first.vector * _OTHER_STEPS)
-        again = measure(probe, case.contents, source, rungs, scalar, thorough=True, wanted=_enough(first))
+        again = measure(probe, case.contents, source, rungs, scalar, True, _enough(first), working=case.window.halved)
         jumps = jumps or again.jumps
         if admits(again, again.consumed) is False:
             confirmed = number
@@ -345,7 +345,8 @@ def _sharpened(case: Case, source: Source, means: Means) -> Case:
     assert scalar is not None
     means.say(f"measuring {case.life.name}, iteration {case.life.iteration} again: {first.label}")
     rungs = (case.life.consumed, case.life.taped, case.ideal)
-    again = measure(Probe(first.label, first.vector), case.contents, source, rungs, scalar, thorough=True)
+    probe = Probe(first.label, first.vector)
+    again = measure(probe, case.contents, source, rungs, scalar, thorough=True, working=case.window.halved)
     if not again.error < first.error:
         return case
     return _confirmed(replace(case, directions=(again, *case.directions[1:])), source, means)

@@ -249,15 +249,16 @@ def judge(
     extra: Sequence[Any] = (),
 ) -> LaunchVerdict:
     """Test the launch's adjoint, or a twin's, in a few random directions."""
-    return _judge(state, lambda weights: state.adjoint(weights, moments, twin, extra), rng, trials)
+    return judge_adjoint(state, lambda weights: state.adjoint(weights, moments, twin, extra), rng, trials)
 
 
-def _judge(
+def judge_adjoint(
     state: LaunchState,
     adjoint: Callable[[Sequence[Float]], tuple[Float, ...]],
     rng: np.random.Generator,
     trials: int,
 ) -> LaunchVerdict:
+    """Test whatever gives adjoints of what the launch read for adjoints of what it wrote."""
     worst = LaunchVerdict(None, 0.0, 0.0)
     steps = steps_for(state.working)
     if state.size >= LARGE:

@@ -16,6 +16,7 @@ from retrograde.gradients.callbacks import assigned_by
 from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.cure import Cure, find_cure, situation_of
 from retrograde.gradients.forked import apart
+from retrograde.gradients.half import double_vjp, half_precision
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.reasons import find_reasons
@@ -52,6 +53,10 @@ def treatment_of(
     first = judge(state, {}, rng, trials) if not risky else _judge_apart(state, rng, trials)
     if first.passed is None and closely and state.widen():
         first = judge(state, {}, rng, trials)
+    half = half_precision(state, rng, trials) if closely and not risky else None
+    if half is not None:
+        reason, lost = half
+        return Treatment(vjp=double_vjp, reasons=(reason,), passed=True, discrepancy=lost, route="double precision")
     if first.passed is not False:
         return Treatment(passed=first.passed, discrepancy=first.discrepancy)
     for moments in choices(paths) if not risky else ():

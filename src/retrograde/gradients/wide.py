@@ -86,17 +86,20 @@ class WideLaunch:
     Args:
         operation: The launch.
         before: Contents just before it.
+        backward: Whether its adjoint is wanted.
 
     Raises:
         TwinError: It has no translation; the message says why.
     """
 
-    def __init__(self, operation: Operation, before: Memory) -> None:
+    def __init__(self, operation: Operation, before: Memory, backward: bool = False) -> None:
         assert operation.launch is not None
         self._call = operation.launch
         self._before = before
-        self._memory = _WideMemory(before.blocks, [a.ref for a in operation.accesses])
-        self._wide = _Wide(self._memory, [operation.launch])
+        refs = [a.ref for a in operation.accesses]
+        self._memory = _WideMemory(before.blocks, refs)
+        self._shadow = _WideMemory(before.blocks, refs) if backward else None
+        self._wide = _Wide(self._memory, [operation.launch], self._shadow)
 
     def run(self, shifts: Sequence[tuple[ArrayRef, Float]]) -> None:
         """Launch it with its arrays moved, each by as much as is given.
@@ -110,23 +113,40 @@ class WideLaunch:
             self._memory.view(ref)[...] += shift.reshape(ref.full_shape)
         self._wide.launch(self._call)
 
+    def adjoint(self, weights: Sequence[tuple[ArrayRef, Float]]) -> list[Float]:
+        """Adjoints once the launch has gone backward, of the arrays whose adjoints are given.
+
+        Raises:
+            TwinError: Warp cannot compile the translated kernel.
+        """
+        assert self._shadow is not None
+        self.run(())
+        for ref, values in weights:
+            self._shadow.view(ref)[...] = values.reshape(ref.full_shape)
+        self._wide.launch(self._call, adjoint=True)
+        return [np.array(self._shadow.view(ref), dtype=np.float64).reshape(-1) for ref, _ in weights]
+
     def values(self, ref: ArrayRef) -> Float:
         """What the launch left in an array, flat."""
         return np.array(self._memory.view(ref), dtype=np.float64).reshape(-1)
 
 
 class _Wide:
-    """Launches in double precision, on memory of their own."""
+    """Launches in double precision, on memory of their own, and with a shadow of it backward too."""
 
-    def __init__(self, memory: _WideMemory, launches: Iterable[LaunchCall]) -> None:
+    def __init__(self, memory: _WideMemory, launches: Iterable[LaunchCall], shadow: _WideMemory | None = None) -> None:
         self._memory = memory
+        self._shadow = shadow
         self._kernels: dict[int, Any] = {}
         for call in launches:
             if id(call.kernel) not in self._kernels:
-                self._kernels[id(call.kernel)] = double_kernel(call.kernel)
+                self._kernels[id(call.kernel)] = double_kernel(call.kernel, backward=shadow is not None)
 
-    def launch(self, call: LaunchCall) -> None:
+    def launch(self, call: LaunchCall, adjoint: bool = False) -> None:
         inputs = [self._argument(a) for a in call.arguments]
+        backward: dict[str, Any] = {}
+        if adjoint:
+            backward = {"adjoint": True, "adj_inputs": [self._adjoint(a) for a in call.arguments]}
         try:
             with quietly():
                 wp.launch(
@@ -137,6 +157,7 @@ class _Wide:
                     record_tape=False,
                     max_blocks=call.max_blocks,
                     block_dim=call.block_dim,
+                    **backward,
                 )
         except Exception as error:
             message = str(error).strip().splitlines()
@@ -144,10 +165,17 @@ class _Wide:
 
     def _argument(self, argument: Argument) -> Any:
         if isinstance(argument, ArrayRef):
-            return self._memory.descriptor(argument)
+            return self._memory.descriptor(argument, self._shadow)
+        if isinstance(argument, StructRef) and self._shadow is not None:
+            raise TwinError("an argument is a struct")
         if isinstance(argument, StructRef):
             return self._struct(argument.cls, argument.copy(), argument.arrays, ())
         return double_value(argument)
+
+    def _adjoint(self, argument: Argument) -> Any:
+        if self._shadow is None or not isinstance(argument, ArrayRef) or not argument.differentiable:
+            return None
+        return self._shadow.descriptor(argument)
 
     def _struct(self, kind: Any, packed: Any, arrays: Mapping[Any, ArrayRef], path: tuple[str, ...]) -> Any:
         made = double_type(kind)()
@@ -222,11 +250,14 @@ class _WideMemory:
         offset = pointer - int(buffer.ctypes.data)
         return np.ndarray(shape, kind, buffer=buffer.data, offset=offset, strides=tuple(factor * s for s in strides))
 
-    def descriptor(self, ref: ArrayRef) -> Any:
+    def descriptor(self, ref: ArrayRef, shadow: _WideMemory | None = None) -> Any:
         """What a kernel is handed for an array."""
         pointer, factor = self._pointer(ref)
+        gradient = 0 if shadow is None or not ref.differentiable else shadow._pointer(ref)[0]
         strides = tuple(factor * s for s in ref.strides)
-        return types.array_t(data=pointer, grad=0, flags=0, ndim=len(ref.shape), shape=ref.shape, strides=strides)
+        return types.array_t(
+            data=pointer, grad=gradient, flags=0, ndim=len(ref.shape), shape=ref.shape, strides=strides
+        )
 
     def array(self, ref: ArrayRef) -> Any:
         """What a struct's field is set to for an array."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from retrograde.gradients.memory import Memory
 from retrograde.gradients.slices import stood_for, upstream
@@ -86,6 +89,15 @@ class Window:
     def upstream(self) -> frozenset[int]:
         """Indices of operations that a backward pass of the window may go through."""
         return upstream(self.operations)
+
+    @cached_property
+    def halved(self) -> type[np.floating[Any]] | None:
+        """Half precision where something that a backward pass may go through is kept in it, None elsewhere.
+
+        Then the objective is a flight of small stairs, and differences over less than a step show none of its slope.
+        """
+        passed = (o for o in self.operations if o.index in self.upstream)
+        return np.float16 if any(a.ref.scalar is np.float16 for o in passed for a in o.accesses) else None
 
     @cached_property
     def stood_for(self) -> frozenset[int]:

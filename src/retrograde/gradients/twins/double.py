@@ -1,6 +1,6 @@
 """Kernels translated to double precision: types, literals, constants, random draws, and the functions they call.
 
-Only the forward pass is translated, to measure slopes that single precision hides. What Warp offers in single
+To measure slopes that single precision hides, and for sums that half precision loses. What Warp offers in single
 precision only (queries of meshes and volumes, noise) cannot be, and neither can native code.
 """
 
@@ -34,8 +34,12 @@ _IDENTITIES = ("identity", "quat_identity", "transform_identity")
 _DOUBLE = "_double"
 
 
-def double_kernel(kernel: Any) -> Any:
+def double_kernel(kernel: Any, backward: bool = False) -> Any:
     """A kernel in double precision, its arguments of the types that `double_type` gives.
+
+    Args:
+        kernel: The kernel.
+        backward: Whether it has an adjoint.
 
     Raises:
         TwinError: It cannot be translated; the message says why.
@@ -55,7 +59,7 @@ def double_kernel(kernel: Any) -> Any:
         tree = translator.visit(copy.deepcopy(piece.tree))
         types = {name: double_type(kind) for name, kind in piece.types.items()}
         changes[piece] = Change(tree, types, {_DOUBLE: wp.float64, "_single": wp.float32, **translator.scope})
-    return compile_twin(source, changes, {"enable_backward": False})
+    return compile_twin(source, changes, {"enable_backward": backward})
 
 
 # -- types ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from tests.trace.recording import record
 from retrograde.causes import rg311_copy_overwrites_adjoint as rg311
 from retrograde.causes.explain import explain
 from retrograde.gradients.judge import Judgement, Opinion
-from retrograde.gradients.ladder import open_case
+from retrograde.gradients.ladder import frame, opened
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.sweep import IDEAL
@@ -51,7 +51,7 @@ def _judgement(how: str) -> Judgement:
     with wp.ScopedDevice("cpu"):
         recording = record(_program(how))
         life = find_lives(recording)[0]
-        case = open_case(recording, life, objective_of(recording, life), np.random.default_rng(0))
+        case = opened(frame(recording, life, objective_of(recording, life)), np.random.default_rng(0))
     return Judgement(case, Opinion.WRONG, "", ideal_holds=True)
 
 

@@ -15,7 +15,7 @@ from retrograde.causes.finding import Finding
 from retrograde.causes.intervention import gap, resolution
 from retrograde.gradients.clock import Clock
 from retrograde.gradients.judge import Judgement, Opinion
-from retrograde.gradients.ladder import open_case
+from retrograde.gradients.ladder import frame, opened
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
 
@@ -58,7 +58,7 @@ def _judgement(program: Callable[[], None], iteration: int) -> Judgement:
     with wp.ScopedDevice("cpu"):
         recording = record(program)
         life = next(found for found in find_lives(recording) if found.iteration == iteration)
-        case = open_case(recording, life, objective_of(recording, life), np.random.default_rng(0))
+        case = opened(frame(recording, life, objective_of(recording, life)), np.random.default_rng(0))
     return Judgement(case, Opinion.WRONG, "planted", ideal_holds=True)
 
 

@@ -12,7 +12,7 @@ from tests.gradients.programs import named
 from tests.gradients.sweeping import open_program
 from tests.trace.recording import record
 
-from retrograde.gradients.ladder import Case, open_case
+from retrograde.gradients.ladder import Case, frame, opened
 from retrograde.gradients.leftovers import begun_with_earlier, begun_with_own
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
@@ -36,7 +36,7 @@ def _case(program: Callable[[], object], name: str = "x", iteration: int = 0) ->
     with wp.ScopedDevice("cpu"):
         recording = record(program)
         life = next(f for f in find_lives(recording) if f.name == name and f.iteration == iteration)
-        return open_case(recording, life, objective_of(recording, life), np.random.default_rng(0))
+        return opened(frame(recording, life, objective_of(recording, life)), np.random.default_rng(0))
 
 
 def _taped(case: Case) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 import warp as wp
 from tests.trace.recording import record
 
-from retrograde.gradients.ladder import Case, connect, open_case
+from retrograde.gradients.ladder import Case, connect, frame, opened
 from retrograde.gradients.links import Way
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
@@ -90,7 +90,7 @@ def _case(copied: bool) -> Case:
         recording = record(program)
         life = find_lives(recording)[0]
         objective = objective_of(recording, life)
-        case = open_case(recording, life, objective, np.random.default_rng(0))
+        case = opened(frame(recording, life, objective), np.random.default_rng(0))
 
         def evaluate(contents: Sequence[Float], watched: frozenset[int] = frozenset()) -> list[Outcome]:
             strides = life.ref.full_strides

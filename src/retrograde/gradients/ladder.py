@@ -202,11 +202,6 @@ def opened(case: Case, rng: np.random.Generator) -> Case:
         return replace(case, ideal=np.full(case.life.ref.full_shape, np.nan))
 
 
-def open_case(recording: Recording, life: Life, objective: Objective, rng: np.random.Generator) -> Case:
-    """What is judged of a life, with its ideal gradient."""
-    return opened(frame(recording, life, objective), rng)
-
-
 def connect(case: Case, evaluate: Evaluate, directions: Sequence[Float]) -> Case:
     """Seek links, and sweep again with those that are found.
 

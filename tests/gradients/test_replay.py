@@ -93,3 +93,47 @@ def test_an_observed_host_write_is_replayed() -> None:
     replay = Replay(opened.window, opened.seeds)
     assert replay.value(opened.ref, opened.first, None) == float(_loss(opened).numpy()[0])
     assert replay.unobserved() == ()
+
+
+def _with_scratch(x: wp.array) -> None:
+    """An adjoint of the program's own, which works in the memory that the forward pass worked in."""
+    scratch, a, loss = doubles(gradient=False), doubles(), doubles(shape=1)
+    forward = [
+        wp.launch(k.cubed, N, [x, scratch], record_cmd=True),
+        wp.launch(k.advance, N, [scratch, a], record_cmd=True),
+    ]
+
+    def pull_back() -> None:
+        wp.launch(k.cubed, N, [a.grad, scratch], record_cmd=True).launch()
+        wp.launch(k.advance, N, [scratch, scratch])
+        wp.copy(x.grad, scratch)
+
+    tape = wp.Tape()
+    with tape:
+        for command in forward:
+            command.launch()
+        tape.record_func(pull_back, [x, a])
+        a.grad.zero_()
+        wp.launch(k.squared, N, [a, loss])
+    tape.backward(loss)
+
+
+def test_what_a_backward_pass_writes_is_no_surprise() -> None:
+    start = named("ping_pong").start
+    x = doubles(start)
+    with wp.ScopedDevice("cpu"):
+        opened = Opened(named("ping_pong"), x, record(lambda: _with_scratch(x)))
+    replay = Replay(opened.window, opened.seeds)
+    assert replay.value(opened.ref, opened.first, None) == float(_loss(opened).numpy()[0])
+    assert replay.unobserved() == ()
+
+
+def test_memory_is_rolled_back_over_a_function_that_backward_ran() -> None:
+    start = named("ping_pong").start
+    x = doubles(start)
+    with wp.ScopedDevice("cpu"):
+        opened = Opened(named("ping_pong"), x, record(lambda: _with_scratch(x)))
+    scratch = next(a.ref for o in opened.operations("cubed") for a in o.accesses if a.usage.writes)
+    forward = opened.window.contents_before(opened.backward.index).values(scratch)
+    np.testing.assert_array_equal(forward, np.asarray(start).ravel() ** 3)
+    assert not np.array_equal(opened.window.contents_at_end().values(scratch), forward)

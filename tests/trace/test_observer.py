@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warp as wp
+from tests.gradients import kernels as k
 from tests.trace.programs import PROGRAMS, training
 from tests.trace.recording import observed, of_kind, record
 
@@ -149,3 +150,21 @@ def test_a_failure_of_the_recorder_never_reaches_the_program(monkeypatch: pytest
 def test_what_the_program_does_wrong_is_raised_to_it_unchanged() -> None:
     with observed(), pytest.raises(RuntimeError, match="Incompatible array data types"):
         wp.copy(wp.zeros(3, dtype=float, device="cpu"), wp.zeros(1, dtype=wp.vec3, device="cpu"))
+
+
+def test_an_iteration_may_begin_once_the_first_tape_is_open() -> None:
+    """What a program prepares before need not be done again in every re-execution."""
+    begun: list[int] = []
+    recorder = Recorder(lambda r: begun.append(r.ordinal))
+    observer = Observer(recorder)
+    observer.install()
+    try:
+        x, loss = wp.ones(4, dtype=wp.float64, requires_grad=True), wp.zeros(1, dtype=wp.float64, requires_grad=True)
+        for _ in range(2):
+            with wp.Tape() as tape:
+                wp.launch(k.squared, 4, [x, loss])
+            tape.backward(loss)
+    finally:
+        observer.remove()
+    launches = [o.ordinal for o in of_kind(recorder.result(), Kind.LAUNCH)]
+    assert begun == [0, *launches]

@@ -40,7 +40,10 @@ class _Overwritten(Mapping[int, tuple[Undo, ...]]):
         self._kept = recording.undo
         self._segments = recording.segments
         self._begins = [s.begin for s in recording.segments]
-        self._gradients = {e.low for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent)}
+        # Backward passes write to gradients, and by functions of the program elsewhere; they are not run again.
+        self._by_backward = {e.low for o in recording.operations for a in o.accesses if (e := a.ref.gradient_extent)}
+        passes = (o.index for o in recording.operations if o.kind is Kind.BACKWARD)
+        self._by_backward |= {u.extent.low for index in passes for u in recording.undo.get(index, ())}
         self._held: tuple[Segment, dict[int, tuple[Undo, ...]]] | None = None
         self._memory: Memory | None = None
         self._position = 0
@@ -76,7 +79,7 @@ class _Overwritten(Mapping[int, tuple[Undo, ...]]):
         memory = self._at(segment.end)
         inside = range(segment.begin, segment.end)
         kept = (u.extent for n in inside for u in self._kept.get(n, ()))
-        extents = merge(extent for extent in kept if extent.low not in self._gradients)
+        extents = merge(extent for extent in kept if extent.low not in self._by_backward)
         end = {extent: memory.read(extent) for extent in extents}
         for index in reversed(inside):
             memory.undo(self._kept.get(index, ()))

@@ -17,7 +17,7 @@ from retrograde.gradients.memory import Memory
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
-from retrograde.trace.extents import Bytes
+from retrograde.trace.extents import Bytes, Extent
 from retrograde.trace.operations import CopyCall, Kind, Operation
 
 Float = npt.NDArray[np.float64]
@@ -80,13 +80,23 @@ class Replay:
                     memory.write(entry.extent, entry.data)
             self.clock.check()
             self._step(operation)
-        end = self.window.contents_at_end()
+        # Once the objective is there, its backward pass may write what it likes.
+        end = self.window.contents_before(self.window.last)
+        passed_back = self._written_by_backward()
         for operation in self.window.operations:
             for access in operation.accesses:
                 extent = access.ref.extent
+                if extent in passed_back:
+                    continue
                 if access.ref.pointer not in found and not np.array_equal(memory.read(extent), end.read(extent)):
                     found[access.ref.pointer] = access.ref
         return tuple(found.values())
+
+    def _written_by_backward(self) -> frozenset[Extent]:
+        """Gradients that no operation reads: the last backward pass leaves in them what no replay gives."""
+        accesses = [a for o in self.window.operations for a in o.accesses]
+        gradients = {e for a in accesses if (e := a.ref.gradient_extent) is not None}
+        return frozenset(gradients - {a.ref.extent for a in accesses if a.usage.load or a.usage.accumulate})
 
 
 def step_forward(operation: Operation, memory: Memory) -> None:

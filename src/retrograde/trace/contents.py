@@ -64,6 +64,7 @@ class Contents:
         self.undo: dict[int, list[Undo]] = {}
         self.gradients: dict[int, Extent] = {}
         self.in_memory = 0
+        self._by_backward: set[int] = set()
         self._room = room
         self._disk = min(room.disk, int(_OF_FREE_DISK * _free(room.folder)))
         self._spill: Spill | None = None
@@ -96,6 +97,18 @@ class Contents:
             return
         self.add(index, Undo(extent, self._kept(extent)))
 
+    def keep_in_backward(self, index: int, extent: Extent) -> None:
+        """Keep what a function that a backward pass runs is about to overwrite, but for gradients.
+
+        Raises:
+            RecordingLimit: There is no room.
+        """
+        kept = self.undo.get(index, ())
+        if extent.size and extent.low not in self.gradients and all(u.extent != extent for u in kept):
+            self._by_backward.add(extent.low)
+            # The latest is undone first.
+            self.undo.setdefault(index, []).insert(0, Undo(extent, self._kept(extent)))
+
     @property
     def _total(self) -> int:
         return self._room.memory + self._disk
@@ -107,7 +120,7 @@ class Contents:
             self._done.append(segment.closed(index))
             segment = self._segment = _OpenSegment(index)
         segment.end = index + 1
-        if extent.low in self.gradients:  # backward passes write there, and are not run again
+        if extent.low in self.gradients or extent.low in self._by_backward:  # backward passes are not run again
             return False
         if extent not in segment.kept:
             segment.kept.add(extent)

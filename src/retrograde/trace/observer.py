@@ -104,9 +104,11 @@ class Observer(TapeCalls, TorchCalls):
     def _launch(self, original: Call) -> Call:
         def launch(kernel: Any, dim: Any, inputs: Any = (), outputs: Any = (), *args: Any, **kwargs: Any) -> Any:
             options = dict(zip(_LAUNCH_OPTIONS, args, strict=False)) | kwargs
-            if self._depth:
-                return original(kernel, dim, inputs, outputs, *args, **kwargs)
             values = [*inputs, *outputs]
+            if self._depth:
+                if not (options.get("adjoint") or options.get("record_cmd")):
+                    self._launch_in_backward(kernel, values)
+                return original(kernel, dim, inputs, outputs, *args, **kwargs)
             if options.get("adjoint"):
                 adjoints = _aligned(options.get("adj_inputs"), len(inputs)) + list(options.get("adj_outputs") or ())
                 return self._observe(
@@ -134,6 +136,10 @@ class Observer(TapeCalls, TorchCalls):
             return self._observe(begin, run)
 
         return launch
+
+    def _launch_in_backward(self, kernel: Any, values: list[Any]) -> None:
+        if isinstance(kernel, wp.Kernel) and len(values) == len(kernel.adj.args):
+            self._tell(lambda: self.recorder.launch_in_backward(resolved(kernel, values), values))
 
     def _launch_to_tell(self, kernel: Any, dim: Any, values: list[Any], options: dict[str, Any]) -> Any:
         """How to tell of a launch, None where it cannot be told."""
@@ -178,9 +184,7 @@ class Observer(TapeCalls, TorchCalls):
         self._launch_arguments[id(command)] = (command, values)
 
     def _command_to_tell(self, command: Any) -> Any:
-        values = getattr(command, "fwd_args", None)
-        if values is None:
-            values = self._launch_arguments.get(id(command), (None, None))[1]
+        values = self._arguments_of(command)
         if values is None:
             self.recorder.notes.append(f"A recorded launch of {command.kernel.key} whose arguments were not seen.")
             return None
@@ -189,16 +193,24 @@ class Observer(TapeCalls, TorchCalls):
             self.recorder.launch,
             command.kernel,
             tuple(bounds.shape[: getattr(bounds, "ndim", len(bounds.shape))]),
-            self._frozen(list(values)),
+            self._frozen(values),
             str(command.device.alias),
             taped=False,
             max_blocks=command.max_blocks,
             block_dim=command.block_dim,
         )
 
+    def _arguments_of(self, command: Any) -> list[Any] | None:
+        values = getattr(command, "fwd_args", None)
+        if values is None:
+            values = self._launch_arguments.get(id(command), (None, None))[1]
+        return None if values is None else list(values)
+
     def _recorded_launch(self, original: Call) -> Call:
         def launch(command: Any, *args: Any, **kwargs: Any) -> Any:
             if self._depth or command.adjoint:
+                if not command.adjoint and (values := self._arguments_of(command)) is not None:
+                    self._launch_in_backward(command.kernel, values)
                 return original(command, *args, **kwargs)
             begin = self._tell(self._command_to_tell, command)
             if begin is None:
@@ -304,6 +316,7 @@ class Observer(TapeCalls, TorchCalls):
                 return original(dest, src, dest_offset, src_offset, count, stream)
 
             if self._depth or not (wp.types.is_array(dest) and wp.types.is_array(src)):
+                self._tell(self._write_in_backward, dest)
                 with self._inside():
                     return run()
             refs = self._tell(self._frozen, [dest, src])
@@ -326,9 +339,15 @@ class Observer(TapeCalls, TorchCalls):
 
         return location
 
+    def _write_in_backward(self, array: Any) -> None:
+        ref = describe(array)
+        if ref is not None:
+            self.recorder.write_in_backward([ref])
+
     def _fill(self, original: Call) -> Call:
         def fill(array: Any, *args: Any, **kwargs: Any) -> Any:
             if self._depth:
+                self._tell(self._write_in_backward, array)
                 return original(array, *args, **kwargs)
             refs = self._tell(self._frozen, [array])
             if refs is None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from retrograde.trace.arguments import arrays_of, freeze, refs_in, with_owners
+from retrograde.trace.arguments import Argument, arrays_of, freeze, refs_in, with_owners
 from retrograde.trace.arrays import ArrayRef, Held, describe, is_tangled
 from retrograde.trace.callsite import NOWHERE, CallSite, call_site, user_frame
 from retrograde.trace.carried import with_sources
@@ -94,6 +94,8 @@ class Recorder:
         self._contents = Contents(room)
         self._usages: dict[Any, KernelUsage] = {}
         self._since_backward = False
+        self._in_backward: int | None = None
+        self._seen_tape = False
         self.callbacks: dict[int, Callable[[], None]] = {}
         self._draws: bytes | None = None
         self.seeded: set[str] = set()
@@ -138,9 +140,7 @@ class Recorder:
         frame = user_frame(inspect.currentframe())
         site = self._site if self._site is not None else self.here()
         pending = Pending(len(self.operations), self.ordinal, kind, site, frame, tape, accesses)
-        opening = self.ordinal == 0 or (kind is Kind.TORCH and not self._seen_torch)
-        self._seen_torch = self._seen_torch or kind is Kind.TORCH
-        if opening or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
+        if self._is_opening(kind) or (self._since_backward and kind is not Kind.HOST_READ and self._may_start(pending)):
             self._since_backward = False
             if self.probe is None:
                 self.on_boundary(self)
@@ -197,6 +197,13 @@ class Recorder:
             )
         )
 
+    def _is_opening(self, kind: Kind) -> bool:
+        """Whether the program begins here, or a part of it that what came before is not needed for again."""
+        in_tape, in_torch = self.open_tape is not None, kind is Kind.TORCH
+        opening = self.ordinal == 0 or (in_tape and not self._seen_tape) or (in_torch and not self._seen_torch)
+        self._seen_tape, self._seen_torch = self._seen_tape or in_tape, self._seen_torch or in_torch
+        return opening
+
     def _may_start(self, pending: Pending) -> bool:
         """Whether an iteration can begin with this call: a tape is open, or a host value comes in.
 
@@ -208,6 +215,17 @@ class Recorder:
 
     def launch(self, kernel: Any, dim: Any, arguments: list[Any], device: str, taped: bool, **options: Any) -> Pending:
         """A forward launch is about to run."""
+        usage, frozen, accesses = self._taken_apart(kernel, arguments)
+        pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
+        opaque = any(is_tangled(a.ref.array) for a in accesses)
+        call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
+        pending.call = call if self.probe is None else self.probe.with_injected(call, self.ordinal)
+        return pending
+
+    def _taken_apart(
+        self, kernel: Any, arguments: list[Any]
+    ) -> tuple[KernelUsage, tuple[Argument, ...], tuple[Access, ...]]:
+        """What a kernel does with its arguments, these as they are now, and the arrays in them."""
         usage = self._usages.get(kernel)
         if usage is None:
             usage = self._usages[kernel] = kernel_usage(kernel)
@@ -218,11 +236,7 @@ class Recorder:
             Access(ref, LOAD if _only_read(frozen[position], path) else usage.of(path), position, path)
             for position, path, ref in arrays_of(frozen, labels)
         )
-        pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
-        opaque = any(is_tangled(a.ref.array) for a in accesses)
-        call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
-        pending.call = call if self.probe is None else self.probe.with_injected(call, self.ordinal)
-        return pending
+        return usage, frozen, accesses
 
     def _owner(self, held: Held) -> Any:
         """The array object behind a descriptor in memory: one seen before at that place, else one made for it."""
@@ -404,6 +418,7 @@ class Recorder:
         """A backward pass is about to run."""
         self.thread.open_tape()
         number = self.tapes.of(tape.tape)
+        self._in_backward = len(self.operations) if self.probe is None else None
         loss_ref = describe(loss) if loss is not None else None
         pending = self.begin(Kind.BACKWARD, [Access(loss_ref, LOAD, 0, ("loss",))] if loss_ref is not None else [])
         pending.tape = number
@@ -434,6 +449,7 @@ class Recorder:
         """A backward pass has run, and left its gradients in some buffers."""
         self.backwards += 1
         self._since_backward = True
+        self._in_backward = None
         self.watches.refresh_all()
         if self.probe is not None:
             return
@@ -442,6 +458,18 @@ class Recorder:
         self._draws = draws
         pending.call = BackwardCall(taped={e: read_bytes(e) for e in leaves}, **details)
         self.commit(pending)
+
+    def launch_in_backward(self, kernel: Any, arguments: list[Any]) -> None:
+        """A function recorded on a tape, which a backward pass runs, is about to launch a kernel."""
+        if self._in_backward is not None:
+            accesses = self._taken_apart(kernel, arguments)[2]
+            self.write_in_backward([a.ref for a in accesses if a.usage.writes])
+
+    def write_in_backward(self, refs: Iterable[ArrayRef]) -> None:
+        """A function that a backward pass runs is about to write to some arrays, beside the gradients."""
+        if self._in_backward is not None:
+            for ref in refs:
+                self._contents.keep_in_backward(self._in_backward, ref.extent)
 
     def adjoint_launch(
         self, kernel: Any, values: list[Any], adjoints: list[Any]

@@ -29,8 +29,7 @@ def main(path: Path) -> None:
     measured, strengths = to_device(problem.measured[None]), to_device(np.array([strength]))
     one = to_device(np.ones(1))
     rate = 0.0
-    for _ in range(_ITERATIONS):
-        evaluation = Evaluation(problem, 1)
+    for evaluation in [Evaluation(problem, 1) for _ in range(_ITERATIONS)]:
         with wp.Tape() as tape:
             objective, _ = evaluation.on_tape(ln_spectrum, measured, strengths)
         tape.backward(grads={objective: one})

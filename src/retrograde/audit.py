@@ -15,6 +15,7 @@ import numpy as np
 from retrograde.causes.acceptance import is_accepted
 from retrograde.causes.explain import UNEXPLAINED, Explanation, explain_all, merge, remarks_on
 from retrograde.causes.finding import Finding
+from retrograde.conditions import own_conditions
 from retrograde.gradients.clock import Clock
 from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.evidence import rerun_of
@@ -28,13 +29,14 @@ from retrograde.gradients.recomputed import NotRecomputableError, recomputed
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder
 from retrograde.program import Ending, execute, remove_temporary_folders, temporary_folders
-from retrograde.request import LIMIT, AuditRequest
+from retrograde.request import LIMIT, RUNNING, AuditRequest
 from retrograde.result import Audit, Loss, Verdict
 from retrograde.trace.contents import Room
 from retrograde.trace.observer import Observer
 from retrograde.trace.operations import Kind, Recording
 from retrograde.trace.recorder import Recorder
 from retrograde.trace.warp_api import wp
+from retrograde.warp_version import is_of_warp, unsuitable
 
 Progress = Callable[[str], None]
 Deliver = Callable[["Audit"], None]
@@ -61,7 +63,12 @@ def run(
             program always runs to its end.
         keep: Takes what is known once everything is judged and causes are still to be found.
     """
-    return _Conductor(request, progress, deliver, keep).run()
+    try:
+        return _Conductor(request, progress, deliver, keep).run()
+    except AttributeError as error:
+        if not is_of_warp(error):
+            raise
+        return Audit(Verdict.UNDECIDED, unsuitable(error), script=request.program, args=request.args)
 
 
 def _room(request: AuditRequest) -> Room:
@@ -90,16 +97,17 @@ class _Conductor:
 
     def run(self) -> Audit:
         request = self.request
-        self.progress("running the program")
-        self.observer.install()
+        self.progress(RUNNING)
         try:
+            self.observer.install()
             ending = execute(request)
             if self.recorder.thread.process != os.getpid():
                 os._exit(ending.status)  # a process that the program forked
             if self.recorder.probe is not None:
                 self.recorder.probe.fail("the program ended before its backward pass")
             self.observer.remove()
-            return self._conclude(ending)
+            with own_conditions():
+                return self._conclude(ending)
         finally:
             self.observer.remove()
             self.snapshots.close()
@@ -109,7 +117,8 @@ class _Conductor:
         if self.deliver is not None and recorder.backwards >= self.wanted and self._seen_enough(recorder):
             self.observer.remove()
             self.stopped = True
-            self.deliver(self._conclude_safely())
+            with own_conditions():
+                self.deliver(self._conclude_safely())
             self.snapshots.close()
             sys.stdout.flush()
             sys.stderr.flush()

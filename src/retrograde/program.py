@@ -97,7 +97,9 @@ def execute(request: AuditRequest) -> Ending:
         exec(loaded.code, loaded.module.__dict__)
     except SystemExit as error:
         return _exited(error)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         if _is_auditors(error):
             raise
         return _show(error)
@@ -215,10 +217,17 @@ def _exited(error: SystemExit) -> Ending:
     return Ending(End.EXITED, 1, f"The program exited with the message: {error.code}")
 
 
-def _show(error: Exception) -> Ending:
+def _show(error: BaseException) -> Ending:
     """Show an exception of the program as `python` would; the frames of the auditor are cut out of it for good."""
     _strip(error, set())
-    sys.excepthook(type(error), error, error.__traceback__)
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except Exception as fault:  # of the program's own hook, or for want of one
+        _strip(fault, set())
+        print("Error in sys.excepthook:", file=sys.stderr)  # noqa: T201
+        sys.__excepthook__(type(fault), fault, fault.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)  # noqa: T201
+        sys.__excepthook__(type(error), error, error.__traceback__)
     return Ending(End.RAISED, 1, traceback.format_exception_only(error)[-1].strip())
 
 

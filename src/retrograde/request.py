@@ -7,6 +7,8 @@ from dataclasses import dataclass
 LIMIT = 120.0
 """Time after which an audit is over where the user names no budget [s]."""
 
+RUNNING = "running the program"
+"""What an audit says that it does as long as the program itself runs."""
 
 MEMORY, DISK = 4.0, 16.0
 """Where what the program overwrites may be kept if the user does not say [GiB]."""

@@ -119,6 +119,45 @@ def test_what_is_known_when_the_budget_ends_is_reported(shell):
     assert shell.left_behind() == []
 
 
+def test_a_judge_that_is_killed_says_nothing_about_the_program(shell):
+    shell.write("train.py", "print('done')\n")
+    result, document = audit(shell, "train.py", "--", "die")
+    assert result.returncode == 2
+    assert document["verdict"] == "undecided"
+    assert "SIGKILL" in document["reason"]
+    assert "memory" in document["reason"]
+    assert "looking for causes" in document["reason"]
+
+
+def test_what_is_known_when_the_judge_is_killed_is_reported(shell):
+    shell.write("train.py", "print('done')\n")
+    result, document = audit(shell, "train.py", "--", "die", "known")
+    assert result.returncode == 1
+    assert document["reason"] == "It differs."
+    assert "SIGKILL" in document["not_checked"][-1]
+
+
+@pytest.mark.parametrize(
+    "hook", ["None", "lambda *_: undefined", "print"], ids=["none", "one that fails", "one of its own"]
+)
+def test_it_raises_and_has_another_hook(shell, hook):
+    shell.write("train.py", f"import sys\nsys.excepthook = {hook}\n1 / 0\n")
+    result, document = audit(shell, "train.py")
+    assert result.returncode == 3
+    assert document["reason"] == "ZeroDivisionError: division by zero"
+    assert "ZeroDivisionError" in result.stderr
+    assert "src/retrograde" not in result.stderr
+
+
+@pytest.mark.parametrize("error", ["GeneratorExit('no')", "asyncio.CancelledError('no')"])
+def test_it_raises_what_is_no_ordinary_exception(shell, error):
+    shell.write("train.py", f"import asyncio\nraise {error}\n")
+    result, document = audit(shell, "train.py")
+    assert result.returncode == 3
+    assert document["reason"].endswith(": no")
+    assert "src/retrograde" not in result.stderr
+
+
 def test_it_changes_directory(command):
     command.write("train.py", "import os, sys\nos.chdir('/')\nsys.path[:] = []\nprint(os.getcwd())")
     result, document = audit(command, "train.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ from tests.cli.conftest import Command
 from tests.programs.labels import HERE
 
 from retrograde.cli.main import run
+from retrograde.result import Audit, Verdict
 
 STRUCTS = """
 import sys
@@ -132,3 +134,18 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path, capsys, monkeypatch)
     assert run(["audit", "--evidence", str(tmp_path / "notes.txt" / "proof"), "train.py"]) == 64
     assert "cannot be written" in capsys.readouterr().err
     assert os.listdir(tmp_path) == ["notes.txt"]
+
+
+def test_a_full_disk_leaves_the_report_and_nothing_else(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("retrograde.cli.audit.supervise", lambda *_a, **_k: Audit(Verdict.RIGHT, "It agrees."))
+    monkeypatch.setattr(np, "savez_compressed", _no_room)
+    assert run(["audit", "--evidence", str(tmp_path / "new" / "proof"), "train.py"]) == 64
+    said = capsys.readouterr()
+    assert "It agrees." in said.out
+    assert said.err.endswith("proof cannot be written: No space left on device.\n")
+    assert os.listdir(tmp_path) == []
+
+
+def _no_room(path: Path, **_arrays: object) -> None:
+    path.write_bytes(b"half")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

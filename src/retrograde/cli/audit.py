@@ -234,9 +234,10 @@ def audit(
         return INTERRUPTED + error.signal
     if baseline is not None:
         result = replace(result, comparison=compare(baseline.path, baseline.document, result))
-    if evidence is not None:
-        _leave_evidence(evidence, result, request)
+    unwritten = None if evidence is None else _leave_evidence(evidence, result, request)
     _report(result, formats, output)
+    if unwritten is not None:
+        raise unwritten
     return status_of(result.verdict)
 
 
@@ -257,11 +258,13 @@ def _check_writable(output: Path | None) -> None:
         raise click.UsageError(f"{output} cannot be written.")
 
 
-def _leave_evidence(folder: Path, result: Audit, request: AuditRequest) -> None:
+def _leave_evidence(folder: Path, result: Audit, request: AuditRequest) -> click.ClickException | None:
+    """Leave the evidence; where it cannot be written, what is to be said of that after the report."""
     try:
         write_evidence(folder, result, request)
     except OSError as error:
-        raise click.ClickException(f"{folder} cannot be written: {error.strerror}.") from error
+        return click.ClickException(f"{folder} cannot be written: {error.strerror}.")
+    return None
 
 
 def _report(result: Audit, formats: tuple[str, ...], output: Path | None) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
 from dataclasses import asdict, dataclass
+from os import open as _open
 from pathlib import Path
 
 from retrograde.request import AuditRequest
 from retrograde.result import Audit
+
+UNDELIVERED = 191
+"""Exit status of a process that had no room to leave its result."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +59,20 @@ class Exchange:
         return AuditRequest(**fields)
 
     def write_result(self, audit: Audit) -> None:
-        """Leave the result for the command; it appears whole or not at all."""
+        """Leave the result for the command; it appears whole or not at all.
+
+        Raises:
+            OSError: There is no room for it.
+        """
         _leave(audit, self._result_path)
 
     def write_provisional(self, audit: Audit) -> None:
-        """Leave what is known so far, for the case that the process has to be ended before its result."""
-        _leave(audit, self._provisional_path)
+        """Leave what is known so far, for the case that the process has to be ended before its result.
+
+        Where there is no room for it, the result is all that there will be.
+        """
+        with contextlib.suppress(OSError):
+            _leave(audit, self._provisional_path)
 
     def read_result(self) -> Audit | None:
         """Read what `write_result` left; None where it left nothing yet."""
@@ -74,9 +87,9 @@ class Exchange:
         return self._result_path.exists()
 
     def say(self, message: str) -> None:
-        """Tell the command, in one line, what is being done."""
-        with self._progress_path.open("a", encoding="utf-8") as file:
-            file.write(message.replace("\n", " ") + "\n")
+        """Tell the command, in one line, what is being done; where there is no room for it, it is not told."""
+        with contextlib.suppress(OSError):
+            _write(self._progress_path, (message.replace("\n", " ") + "\n").encode(), os.O_APPEND)
 
     def last_said(self) -> str:
         """The latest whole line that `say` wrote; empty before the first."""
@@ -88,8 +101,18 @@ class Exchange:
 
 def _leave(audit: Audit, path: Path) -> None:
     partial = path.with_suffix(".partial")
-    partial.write_bytes(pickle.dumps(audit))
+    _write(partial, pickle.dumps(audit), os.O_TRUNC)
     os.replace(partial, path)
+
+
+def _write(path: Path, data: bytes, how: int) -> None:
+    """Write as the system does; the program may have put something else in place of `open`."""
+    descriptor = _open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    finally:
+        os.close(descriptor)
 
 
 def _take(path: Path) -> Audit | None:

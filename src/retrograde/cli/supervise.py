@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retrograde.cli.exchange import Exchange
+from retrograde.cli.exchange import UNDELIVERED, Exchange
 from retrograde.cli.process_group import ProcessGroup
 from retrograde.cli.progress import Progress
 from retrograde.cli.signals import StopFlag, stop_flag
-from retrograde.request import LIMIT, AuditRequest
+from retrograde.request import LIMIT, RUNNING, AuditRequest
 from retrograde.result import Audit, Verdict
 
 CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
@@ -59,6 +59,15 @@ def supervise(
         Interrupted: A signal asked to stop, or the program was interrupted at the terminal.
     """
     start = time.monotonic()
+    try:
+        return _conduct(request, stdout, progress, child, start)
+    except OSError as error:  # no temporary folder, no room in it, no room for a process
+        return _failed(request, error.strerror or str(error), time.monotonic() - start)
+
+
+def _conduct(
+    request: AuditRequest, stdout: int | None, progress: Progress, child: Sequence[str], start: float
+) -> Audit:
     with stop_flag() as flag, tempfile.TemporaryDirectory(prefix="retrograde-", ignore_cleanup_errors=True) as folder:
         exchange = Exchange(Path(folder))
         exchange.write_request(replace(request, scratch=folder))
@@ -78,13 +87,17 @@ def supervise(
         if group.status == -signal.SIGINT and not overdue:
             raise Interrupted(signal.SIGINT)
         said = exchange.last_said()
-        known = exchange.read_provisional() if overdue else None
+        known = exchange.read_provisional()
     seconds = time.monotonic() - start
+    status = group.status or 0
+    how = "was stopped at the end of its budget" if overdue else _ended(status)
     if known is not None:
-        return _cut_short(known, said, seconds)
+        return _cut_short(known, how, said, seconds)
     if overdue:
         return _overdue(request, said, seconds)
-    return _died(request, group.status or 0, seconds)
+    if said not in ("", RUNNING) or status == UNDELIVERED:
+        return _failed(request, f"its process {how}, {said}" if said else how, seconds)
+    return _not_run(request, how, seconds)
 
 
 def _budget(request: AuditRequest) -> float:
@@ -110,9 +123,9 @@ def _follow(group: ProcessGroup, exchange: Exchange, flag: StopFlag, progress: P
     return False
 
 
-def _cut_short(known: Audit, said: str, seconds: float) -> Audit:
-    """What was known when the audit was stopped in the middle of what it did next."""
-    line = f"The audit was stopped at the end of its budget, {said}: what that would have found is missing."
+def _cut_short(known: Audit, how: str, said: str, seconds: float) -> Audit:
+    """What was known when the audit ended in the middle of what it did next."""
+    line = f"The audit {how}, {said}: what that would have found is missing."
     return replace(known, not_checked=(*known.not_checked, line), seconds=seconds)
 
 
@@ -128,14 +141,30 @@ def _overdue(request: AuditRequest, said: str, seconds: float) -> Audit:
     )
 
 
-def _died(request: AuditRequest, status: int, seconds: float) -> Audit:
+def _failed(request: AuditRequest, why: str, seconds: float) -> Audit:
+    return Audit(
+        Verdict.UNDECIDED,
+        f"The audit itself failed: {why}.",
+        script=request.program,
+        args=request.args,
+        seconds=seconds,
+    )
+
+
+def _ended(status: int) -> str:
+    if status == UNDELIVERED:
+        return f"found no room for its result in {tempfile.gettempdir()}"
+    if status == -signal.SIGKILL:
+        return "was ended by SIGKILL (Killed), as the system does when memory runs out"
     if status < 0:
-        cause = f"was ended by {signal.Signals(-status).name} ({signal.strsignal(-status)})"
-    else:
-        cause = f"ended its process itself, with status {status}, before anything could be judged"
+        return f"was ended by {signal.Signals(-status).name} ({signal.strsignal(-status)})"
+    return f"ended its process itself, with status {status}, before anything could be judged"
+
+
+def _not_run(request: AuditRequest, how: str, seconds: float) -> Audit:
     return Audit(
         Verdict.NOT_RUN,
-        f"The program {cause}.",
+        f"The program {how}.",
         script=request.program,
         args=request.args,
         seconds=seconds,

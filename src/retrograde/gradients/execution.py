@@ -45,6 +45,14 @@ def can_fork() -> bool:
     return not any(d.is_cuda for d in wp.get_devices())
 
 
+def try_to_fork() -> int | None:
+    """Fork this process: as `os.fork`, or None where the system has no room for another one."""
+    try:
+        return os.fork()
+    except OSError:
+        return None
+
+
 @dataclass(eq=False)
 class Snapshot:
     """A waiting copy of the process.
@@ -106,15 +114,18 @@ class Snapshots:
 
         Returns in the program under audit, and again in every re-execution.
         """
-        if len(self._snapshots) >= self._most:
-            return
-        if not can_fork():
+        if len(self._snapshots) >= self._most or not can_fork():
             return
         request_read, request_write = os.pipe()
         reply_read, reply_write = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
-        process = os.fork()
+        process = try_to_fork()
+        if process is None:
+            for descriptor in (request_read, request_write, reply_read, reply_write):
+                os.close(descriptor)
+            self._most = 0
+            return
         if process:
             os.close(request_read)
             os.close(reply_write)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from retrograde.gradients.execution import can_fork
+from retrograde.gradients.execution import can_fork, try_to_fork
 from retrograde.gradients.pipes import receive, send
 
 Given = TypeVar("Given")
@@ -41,7 +41,7 @@ class Copy(Generic[Found]):
     def answer(self) -> tuple[Found] | None:
         """What the function returned, None where the copy died or took too long. Ends the copy."""
         try:
-            return receive(self.answers)
+            return receive(self.answers) if self.process else None
         finally:
             self.end()
 
@@ -58,12 +58,18 @@ class Copy(Generic[Found]):
 def begin_copy(function: Callable[[], Found], limit: int | None = None) -> Copy[Found]:
     """Fork a copy of this process that works on a function.
 
+    Where the system allows no further process, the copy is one that died at once.
+
     Args:
         function: What it returns must be picklable; what it changes stays unchanged here.
         limit: Time after which the copy ends without an answer [s]; None lets it work until it is ended.
     """
     read, write = os.pipe()
-    process = os.fork()
+    process = try_to_fork()
+    if process is None:
+        os.close(read)
+        os.close(write)
+        return Copy[Found](-1, 0)
     if process == 0:
         os.close(read)
         _answer(function, write, limit)

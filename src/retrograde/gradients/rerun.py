@@ -25,6 +25,7 @@ from retrograde.trace.recorder import Recorder
 
 _ORDER = "order.pickle"
 _OUTCOME = "outcome.pickle"
+NOT_STARTED = Outcome(failure="the system has no room for another process")
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,26 @@ class FreshProcesses:
                     for folder, plan in zip(folders, plans[begin : begin + workers], strict=True)
                 ]
                 began = time.monotonic()
-                outcomes += [_finish(p, f, began, limit) for p, f in zip(running, folders, strict=True)]
+                outcomes += [
+                    NOT_STARTED if p is None else _finish(p, f, began, limit)
+                    for p, f in zip(running, folders, strict=True)
+                ]
         return outcomes
 
 
-def _start(folder: Path, how: FreshProcesses, plan: Plan) -> subprocess.Popen[bytes]:
-    folder.mkdir()
-    (folder / _ORDER).write_bytes(pickle.dumps((how.request, plan)))
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "retrograde.gradients.rerun", str(folder)],
-        cwd=how.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def _start(folder: Path, how: FreshProcesses, plan: Plan) -> subprocess.Popen[bytes] | None:
+    try:
+        folder.mkdir()
+        (folder / _ORDER).write_bytes(pickle.dumps((how.request, plan)))
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "retrograde.gradients.rerun", str(folder)],
+            cwd=how.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
 
 
 def _finish(process: subprocess.Popen[bytes], folder: Path, began: float, limit: float) -> Outcome:

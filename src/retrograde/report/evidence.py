@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Sequence
@@ -46,12 +47,25 @@ The program was run in `{folder}`.
 
 
 def write_evidence(folder: Path, audit: Audit, request: AuditRequest) -> None:
-    """Leave everything in a folder, which is made if it is not there.
+    """Leave everything in an empty folder, which is made if it is not there; or nothing.
 
     Raises:
         OSError: It cannot be written.
     """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        _write_all(folder, audit, request)
+    except OSError:
+        with contextlib.suppress(OSError):
+            for path in folder.iterdir():
+                path.unlink()
+            for place in made:
+                place.rmdir()
+        raise
+
+
+def _write_all(folder: Path, audit: Audit, request: AuditRequest) -> None:
     pairs = list(zip(audit.ladder, audit.reruns, strict=True))
     entries = [_entry(ladder, rerun) for ladder, rerun in pairs]
     place = os.getcwd()

@@ -7,7 +7,6 @@ one and are not told.
 
 from __future__ import annotations
 
-import functools
 import inspect
 import random
 from collections.abc import Callable
@@ -55,8 +54,8 @@ class Observer(TapeCalls, TorchCalls):
             for name in ("zero_", "fill_"):
                 if cls is not None and name in vars(cls):
                     self._patch(cls, name, self._fill)
-        self._patch(random, "seed", functools.partial(self._seed, "python"))
-        self._patch(np.random, "seed", functools.partial(self._seed, "numpy"))
+        self._patch(random, "seed", partial(self._seed, "python"))
+        self._patch(np.random, "seed", partial(self._seed, "numpy"))
         self._patch_function("capture_begin", self._capture_begin)
         self._patch_function("capture_end", self._capture_end)
         self._patch_function("capture_pause", self._capture_end)
@@ -65,9 +64,9 @@ class Observer(TapeCalls, TorchCalls):
         self._patch_function("capture_while", self._capture_conditional)
         self._patch_function("capture_launch", self._capture_launch)
         for function in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "from_numpy"):
-            self._patch_function(function, self._creation)
+            self._patch_function(function, partial(self._creation, function == "from_numpy"))
         for routine in ROUTINES:
-            self._patch_function(routine, self._routine, (utils, wp.utils))
+            self._patch_function(routine, partial(self._routine, routine), (utils, wp.utils))
         for name, methods in BUILDERS.items():
             for method in methods:
                 self._patch(getattr(types, name), method, self._build)
@@ -357,7 +356,7 @@ class Observer(TapeCalls, TorchCalls):
 
         return fill
 
-    def _routine(self, original: Call) -> Call:
+    def _routine(self, name: str, original: Call) -> Call:
         def routine(*args: Any, **kwargs: Any) -> Any:
             made: list[Any] = []
 
@@ -365,7 +364,7 @@ class Observer(TapeCalls, TorchCalls):
                 made[:] = [original(*args, **kwargs)]
                 return made[0]
 
-            arrays = None if self._depth else self._tell(arrays_by_role, original, args, kwargs)
+            arrays = None if self._depth else self._tell(arrays_by_role, name, original, args, kwargs)
             if arrays is None:
                 return run()
             read, written = ([r for r in map(describe, role) if r is not None] for role in arrays)
@@ -396,12 +395,11 @@ class Observer(TapeCalls, TorchCalls):
         given = inspect.signature(original).bind(item, *args, **kwargs).arguments
         return read_by(item, original.__name__, given)
 
-    def _creation(self, original: Call) -> Call:
+    def _creation(self, from_host: bool, original: Call) -> Call:
         def create(*args: Any, **kwargs: Any) -> Any:
             if self._depth:
                 return original(*args, **kwargs)
             data = args[0] if args else kwargs.get("arr")
-            from_host = original.__name__ == "from_numpy"
             made: list[Any] = []
 
             def run() -> Any:

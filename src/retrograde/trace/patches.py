@@ -35,26 +35,26 @@ class Patches:
         recorder.in_torch = self._torch.addresses
 
     def _patch(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original = vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)
+        original = _found(owner, name)
         self._saved.append((owner, name, original))
         setattr(owner, name, functools.wraps(original)(wrapper(original)))
 
     def _patch_property(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
-        original = cast("property", vars(owner)[name])
+        original = cast("property", _found(owner, name))
         self._saved.append((owner, name, original))
         setattr(owner, name, property(wrapper(cast("Call", original.fget))))
 
     def _patch_function(
         self, name: str, wrapper: Callable[[Call], Call], owners: tuple[Any, Any] = (context, wp)
     ) -> None:
-        original = getattr(owners[0], name, None)
-        if original is None:
-            return
-        patched = functools.wraps(original)(wrapper(original))
+        """Patch a function under each of its names; somebody else may have put another function in one's place."""
+        patched: dict[Any, Call] = {}
         for owner in owners:
-            if getattr(owner, name, None) is original:
+            if (original := getattr(owner, name, None)) is not None:
+                if original not in patched:
+                    patched[original] = functools.wraps(original)(wrapper(original))
                 self._saved.append((owner, name, original))
-                setattr(owner, name, patched)
+                setattr(owner, name, patched[original])
 
     def _tell(self, method: Call, *args: Any, **kwargs: Any) -> Any:
         """Tell the recorder something. A failure of ours ends the recording, never the program."""
@@ -118,3 +118,14 @@ class Patches:
             return
         with self._inside():
             capture.note(begin, self.recorder.here())
+
+
+def _found(owner: Any, name: str) -> Any:
+    """What is there now; of a class, what it has itself.
+
+    Raises:
+        AttributeError: Nothing is there.
+    """
+    if isinstance(owner, type) and name not in vars(owner):
+        raise AttributeError(f"{owner.__name__} has no {name}", name=name, obj=owner)
+    return vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)

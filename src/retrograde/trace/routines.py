@@ -23,13 +23,13 @@ ROUTINES: Mapping[str, frozenset[str]] = {
 """Names of functions of `warp.utils`, and of the arguments that they write."""
 
 
-def arrays_by_role(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[Any], list[Any]]:
+def arrays_by_role(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[Any], list[Any]]:
     """The arrays that a call of a routine reads, and those that it writes."""
     given: Mapping[str, Any] = _signature(function).bind(*args, **kwargs).arguments
     arrays = {name: value for name, value in given.items() if isinstance(value, wp.array)}
-    outputs = ROUTINES[function.__name__]
-    read = [a for name, a in arrays.items() if name not in outputs or "sort" in function.__name__]
-    return read, [a for name, a in arrays.items() if name in outputs]
+    outputs = ROUTINES[name]
+    read = [a for argument, a in arrays.items() if argument not in outputs or "sort" in name]
+    return read, [a for argument, a in arrays.items() if argument in outputs]
 
 
 @functools.cache

@@ -82,15 +82,15 @@ def needs_before(judgement: Judgement) -> list[Need]:
     found: dict[Key, Need] = {}
     for operation in judgement.case.window.launches:
         treatment = judgement.case.treatments.get(operation.index)
-        if treatment is not None and operation.site.key not in found and _needs_before(operation, treatment):
+        if treatment is not None and operation.site.key not in found and _needs_before(treatment):
             found[operation.site.key] = _need(judgement, operation, treatment)
     return list(found.values())
 
 
-def _needs_before(operation: Operation, treatment: Treatment) -> bool:
+def _needs_before(treatment: Treatment) -> bool:
     if Moment.BEFORE in treatment.by_array.values():
         return True
-    return treatment.vjp is not None and not treatment.reasons and bool(rewritten_paths(operation))
+    return treatment.hinges and not treatment.reasons
 
 
 def _need(judgement: Judgement, operation: Operation, treatment: Treatment) -> Need:

@@ -43,7 +43,7 @@ def _suspect(case: Case, operation: Operation, function: Callable[[], None], lab
     work = stood_for(case.window.operations, case.window.disbelieved - mine) - case.window.stood_for
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(faults=policy.faults | {label}, believed=policy.believed | work)
+        return policy.without(faults=policy.faults | {label}, omitted=policy.omitted | work)
 
     words = _words(case, switch_off, work)
     changed = _changed(case, operation)
@@ -65,7 +65,7 @@ def _suspect(case: Case, operation: Operation, function: Callable[[], None], lab
 
 def _words(case: Case, switch_off: Callable[[Policy], Policy], work: frozenset[int]) -> str:
     """What is wrong with what comes through the function, beside what comes through the work itself."""
-    without = case.sweep(IDEAL.without(believed=work))
+    without = case.sweep(IDEAL.without(omitted=work))
     said, measured = case.sweep(switch_off(IDEAL)) - without, case.ideal - without
     telling = np.abs(measured) > 0.01 * np.abs(measured).max(initial=0.0)
     return in_words(said[telling], measured[telling])

@@ -6,6 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.overwrites import Overwrite, overwrites, route_of
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.segments import forerunners
 from retrograde.gradients.sweep import Policy
 
 CAUSE = Cause(
@@ -56,10 +57,10 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
     read = recording.name(overwrite.read.ref)
     known = name if name == read else f"{name} (the memory of {read})"
     when = "after the tape was closed, before backward," if overwrite.after_tape else ""
-    key = overwrite.site.key
+    key, echoed = overwrite.site.key, frozenset(forerunners(judgement.case).items())
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(stale=policy.stale | {key})
+        return policy.without(stale=policy.stale | {key}, echoed=policy.echoed | echoed)
 
     return Suspect(
         code=code,

@@ -9,6 +9,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.segments import carried_by_segments, severed_in_forward
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
 from retrograde.trace.arrays import root_of
@@ -59,21 +60,33 @@ def _between(case: Case) -> Iterator[tuple[Operation, Access, str]]:
     by_memory = Accesses(case.window.blocks)
     for operation, access in accesses:
         by_memory.add(operation, access)
-    by_hand = _given_by_hand(case)
+    by_hand, made_good = _given_by_hand(case), carried_by_segments(case)
+    on_tapes = {id(root_of(a.ref.array)) for o, a in accesses if o.within is not None}
     for operation, access in accesses:
         route = _blind_route(operation, access)
-        if route is None or any(e.overlaps(access.ref.extent) for e in by_hand):
+        if route is None or _is_given(access, by_hand):
+            continue
+        if operation.index in made_good and id(root_of(access.ref.array)) not in on_tapes:
             continue
         case.clock.check()
         if _is_passed_on(operation, access, by_memory) or _is_parameter(case, access):
             yield operation, access, route
 
 
-def _given_by_hand(case: Case) -> list[Extent]:
-    """Memory of arrays whose adjoints the program hands over itself, as seeds or in adjoint launches."""
+def _given_by_hand(case: Case) -> tuple[frozenset[int], list[Extent]]:
+    """Arrays whose adjoints the program hands over itself: seeds by identity, those of adjoint launches by memory.
+
+    A seed does not reach views of its array that were made before.
+    """
     passes = [o for o in case.window.operations if o.backward is not None]
-    seeded = [s.ref.extent for o in passes if o.backward is not None for s in o.backward.seeds if s.explicit]
-    return seeded + [a.ref.extent for o in passes for a in o.accesses if a.path == BY_HAND]
+    seeds = [s for o in passes if o.backward is not None for s in o.backward.seeds if s.explicit]
+    launched = [a.ref.extent for o in passes for a in o.accesses if a.path == BY_HAND]
+    return frozenset(id(s.ref.array) for s in seeds), launched
+
+
+def _is_given(access: Access, by_hand: tuple[frozenset[int], list[Extent]]) -> bool:
+    seeds, launched = by_hand
+    return id(access.ref.array) in seeds or any(e.overlaps(access.ref.extent) for e in launched)
 
 
 def _is_passed_on(operation: Operation, access: Access, accesses: Accesses) -> bool:
@@ -107,12 +120,13 @@ def _blind_route(operation: Operation, access: Access) -> str | None:
 def _suspect(case: Case, members: list[tuple[Operation, Access, str]]) -> Suspect:
     operation, access, route = members[0]
     identities = frozenset((id(a.ref.array), len(a.path) > 1) for _, a, _ in members)
+    severed = severed_in_forward(case, [(o, a) for o, a, _ in members])
     root = root_of(access.ref.array)
     name = case.recording.names.get(id(root), case.recording.name(access.ref))
     site = case.recording.sites.get(id(root), operation.site)
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(blind=policy.blind | identities)
+        return policy.without(blind=policy.blind | identities, severed=policy.severed | severed)
 
     return Suspect(
         code=CAUSE.code,

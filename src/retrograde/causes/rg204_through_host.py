@@ -8,7 +8,20 @@ from retrograde.causes.outside import last_read_before, links_by_site, suspect_o
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.links import Link, Way
+from retrograde.gradients.segments import (
+    Argument,
+    is_carried,
+    is_split,
+    leaves_of,
+    readings_of,
+    rebuilt_by_host,
+    same_bytes,
+    severed_in_forward,
+)
+from retrograde.gradients.sweep import Policy
+from retrograde.trace.callsite import Key
 from retrograde.trace.crossings import crossing_refs
+from retrograde.trace.operations import Operation
 
 CAUSE = Cause(
     code="RG204",
@@ -47,19 +60,58 @@ with tape:
 
 def find(judgement: Judgement) -> list[Suspect]:
     """Call sites where the host writes values that depend on the parameter."""
-    return [_suspect(judgement.case, link) for link, _ in links_by_site(judgement.case, Way.HOST)]
+    case = judgement.case
+    return [*(_suspect(case, link) for link, _ in links_by_site(case, Way.HOST)), *_in_repetitions(case)]
 
 
 def _suspect(case: Case, link: Link) -> Suspect:
     operation = link.operation
-    name = case.recording.name(crossing_refs(operation.kind, operation.accesses)[0])
     read = last_read_before(case, operation) if link.copied is None else link.copied
+    message, fix, name = _words(case, operation, read, copied=link.copied is not None)
+    return suspect_of(case, link, CAUSE.code, message, fix, name)
+
+
+def _words(case: Case, operation: Operation, read: Operation | None, copied: bool) -> tuple[str, str, str]:
+    """Message, fix and the name of the array."""
+    name = case.recording.name(crossing_refs(operation.kind, operation.accesses)[0])
     origin = f", which left for the host at line {read.site.line}" if read is not None else ""
-    what = "the same values as were read" if link.copied is not None else "values that the host computed"
+    what = "the same values as were read" if copied else "values that the host computed"
     message = (
         f"This {operation.kind.value} gives {name} {what}{origin}. They depend on {case.life.name}; to the tape they "
         f"are constants."
     )
-    kernel = "Compute them in a kernel inside `with tape:`."
-    fix = "Use wp.copy where they are only passed on." if link.copied is not None else kernel
-    return suspect_of(case, link, CAUSE.code, message, fix, name)
+    fix = "Use wp.copy where they are only passed on." if copied else "Compute them in a kernel inside `with tape:`."
+    return message, fix, name
+
+
+def _in_repetitions(case: Case) -> list[Suspect]:
+    """Host writes in segments that are run again: no value of the objective passes there, only gradients should."""
+    found: dict[Key, tuple[Operation, set[Argument]]] = {}
+    for backward in case.life.backwards if is_split(case) else ():
+        for reader, ref, _ in leaves_of(case, backward):
+            write = rebuilt_by_host(case, backward, reader, ref)
+            if write is not None and not is_carried(case, backward, ref):
+                _, severed = found.setdefault(write.site.key, (write, set()))
+                severed |= severed_in_forward(case, readings_of(case, backward, ref))
+    return [_repeated(case, write, frozenset(severed)) for write, severed in found.values() if severed]
+
+
+def _repeated(case: Case, write: Operation, severed: frozenset[Argument]) -> Suspect:
+    read = last_read_before(case, write)
+    copied = read is not None and same_bytes(read.data, write.data)
+    message, fix, name = _words(case, write, read, copied)
+
+    def switch_off(policy: Policy) -> Policy:
+        return policy.without(severed=policy.severed | severed)
+
+    return Suspect(
+        code=CAUSE.code,
+        site=write.site,
+        order=write.index,
+        message=message,
+        fix=fix,
+        array=name,
+        route=f"{Way.HOST.value}, in a segment run again",
+        switch_off=switch_off,
+        evidence={"read_line": read.site.line if read is not None else None},
+    )

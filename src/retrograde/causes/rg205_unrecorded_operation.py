@@ -9,7 +9,7 @@ from retrograde.causes.outside import links_by_site, suspect_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.links import Link, Way
-from retrograde.gradients.segments import carried_by_segments
+from retrograde.gradients.segments import carried_by_segments, forerunners
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
@@ -82,12 +82,14 @@ def _is_missed(case: Case, operation: Operation) -> bool:
 
 def _suspect(case: Case, operation: Operation) -> Suspect:
     key = operation.site.key
+    first = forerunners(case)
+    forward = frozenset(first[o.index] for o in unrecorded(case) if o.site.key == key and o.index in first)
     written = next((a.ref for a in operation.accesses if a.usage.writes), operation.accesses[0].ref)
     name = case.recording.name(written)
     why = "no tape was open" if operation.within is None else "this way of running it is not recorded"
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(unrecorded=policy.unrecorded | {key})
+        return policy.without(unrecorded=policy.unrecorded | {key}, omitted=policy.omitted | forward)
 
     return Suspect(
         code=CAUSE.code,

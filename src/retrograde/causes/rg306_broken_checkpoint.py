@@ -6,7 +6,16 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.segments import Cut, is_carried, is_split, leaves_of, origin, other_start, repeated_launches
+from retrograde.gradients.segments import (
+    Cut,
+    is_carried,
+    is_split,
+    leaves_of,
+    lost_with,
+    other_start,
+    rebuilt_by_host,
+    repeated_launches,
+)
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Operation
@@ -58,9 +67,9 @@ def _lost(case: Case) -> list[Suspect]:
     groups: dict[tuple[object, ...], list[tuple[Operation, str, list[Cut]]]] = {}
     for backward in case.life.backwards:
         for reader, ref, path in leaves_of(case, backward):
-            if is_carried(case, backward, ref):
+            if is_carried(case, backward, ref) or rebuilt_by_host(case, backward, reader, ref) is not None:
                 continue
-            cuts = [cut for cut in origin(case, ref, reader.index) if cut[0] >= case.window.first]
+            cuts = [cut for cut in lost_with(case, backward, reader, ref) if cut[0] >= case.window.first]
             if cuts:
                 role = (reader.label, path)
                 groups.setdefault(role, []).append((backward, case.recording.name(ref), cuts))
@@ -70,8 +79,9 @@ def _lost(case: Case) -> list[Suspect]:
 def _suspect_of_lost(case: Case, members: list[tuple[Operation, str, list[Cut]]]) -> Suspect:
     cuts = frozenset(cut for _, _, found in members for cut in found)
     backward, name, _ = members[0]
-    continuing = [o for o in case.life.backwards if o.backward and any(s.continued for s in o.backward.seeds)]
-    site = next((o.site for o in continuing if o.index > backward.index), continuing[0].site)
+    following = [o for o in case.life.backwards if o.index > backward.index]
+    continuing = [o for o in following if o.backward is not None and o.backward.continues]
+    site = next((o.site for o in (*continuing, *following)), backward.site)
 
     def switch_off(policy: Policy) -> Policy:
         return policy.without(cuts=policy.cuts | cuts)

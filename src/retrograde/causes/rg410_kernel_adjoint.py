@@ -5,7 +5,6 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
 
@@ -47,7 +46,7 @@ def find(judgement: Judgement) -> list[Suspect]:
         call = operation.launch
         if treatment is None or treatment.vjp is None or treatment.reasons or call is None:
             continue
-        if rewritten_paths(operation):
+        if treatment.hinges:
             continue
         if call.kernel.key in found:
             continue

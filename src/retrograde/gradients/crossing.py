@@ -67,7 +67,7 @@ class Crossing:
 
     def _link(self, operation: Operation) -> Link | None:
         tapes = self._policy.tapes
-        cut = operation.index in self._policy.believed or operation.site.key in self._policy.unlinked
+        cut = operation.index in self._policy.omitted or operation.site.key in self._policy.unlinked
         if cut or (tapes is not None and operation.within not in tapes):
             return None
         return self._links.by_index.get(operation.index)

@@ -20,7 +20,7 @@ from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Extent
-from retrograde.trace.operations import SHARED, TORCH, BackwardCall, Kind, Operation, Recording
+from retrograde.trace.operations import SHARED, TORCH, Kind, Operation, Recording
 
 Float = npt.NDArray[np.float64]
 
@@ -446,7 +446,7 @@ def _backwards(recording: Recording, version: _Version, first: int, end: int) ->
     tapes = {o.tape for o in version.taped} | {o.within for o in version.reads if o.within is not None}
     inside = tuple(o for o in recording.operations[first:end] if o.kind is Kind.BACKWARD)
     mine = tuple(o for o in inside if o.tape in tapes)
-    if mine and not any(o.backward is None or _continues(o.backward) for o in mine):
+    if mine and not any(o.backward is None or (o.backward.loss is None and o.backward.continues) for o in mine):
         return mine
     if inside:
         return inside
@@ -454,10 +454,6 @@ def _backwards(recording: Recording, version: _Version, first: int, end: int) ->
         if operation.kind is Kind.BACKWARD and operation.tape in tapes:
             return (operation,)
     return ()
-
-
-def _continues(call: BackwardCall) -> bool:
-    return call.loss is None and (not call.seeds or any(s.continued for s in call.seeds))
 
 
 def _seen_by_consumer(

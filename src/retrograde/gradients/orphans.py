@@ -16,6 +16,8 @@ from retrograde.trace.arrays import ArrayRef, describe, root_of
 from retrograde.trace.operations import Kind, Operation, Recording
 from retrograde.trace.plan import values_in
 
+Passes = tuple[Operation, ...]
+
 _FOLLOWS = 0.999
 
 
@@ -28,7 +30,7 @@ class Orphan:
         read: The array that the loss is computed from.
         gradient: Of which of the two the step took the gradient.
         step: The operation that changed the first.
-        backward: The backward pass before it.
+        backward: The last backward pass before it whose tape depends on the second.
     """
 
     stepped: ArrayRef
@@ -46,58 +48,68 @@ def find_orphans(recording: Recording, owners: Sequence[ArrayRef]) -> tuple[Orph
         owners: Leaves whose gradients the program reads.
     """
     found: list[Orphan] = []
-    passes = [o for o in recording.operations if o.kind is Kind.BACKWARD]
-    for backward, following in zip(passes, [*passes[1:], None], strict=True):
-        stop = len(recording.operations) if following is None else following.index
-        for step in _candidates(recording, backward.index + 1, stop):
-            found += _of_step(recording, owners, backward, step)
+    for passes, steps in _rounds(recording):
+        for step in steps:
+            found += _of_step(recording, owners, passes, step)
     return tuple(found)
 
 
-def _candidates(recording: Recording, begin: int, stop: int) -> Iterator[Operation]:
-    """Operations that may be steps: launches that read a gradient, and host writes onto arrays once one was read."""
+def _rounds(recording: Recording) -> Iterator[tuple[Passes, list[Operation]]]:
+    """Backward passes with nothing between them that may be a step, and what may be one after the last of them."""
+    passes: list[Operation] = []
+    steps: list[Operation] = []
     read = False
-    for operation in recording.operations[begin:stop]:
-        if operation.tape is not None:
-            continue
-        if operation.kind is Kind.HOST_READ:
-            read = read or bool(operation.gradients)
-        elif (operation.kind is Kind.LAUNCH and operation.gradients) or (
-            operation.kind is Kind.HOST_WRITE and read and recording.undo.get(operation.index)
-        ):
-            yield operation
+    for operation in recording.operations:
+        if operation.kind is Kind.BACKWARD:
+            if steps:
+                yield tuple(passes), steps
+                passes, steps = [], []
+            passes.append(operation)
+            read = False
+        elif passes and operation.tape is None:
+            read = read or (operation.kind is Kind.HOST_READ and bool(operation.gradients))
+            if _may_step(recording, operation, read):
+                steps.append(operation)
+    if steps:
+        yield tuple(passes), steps
 
 
-def _of_step(
-    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, step: Operation
-) -> Iterator[Orphan]:
+def _may_step(recording: Recording, operation: Operation, read: bool) -> bool:
+    """Whether an operation reads a gradient in a launch, or is a host write onto an array once one was read."""
+    if operation.kind is Kind.LAUNCH:
+        return bool(operation.gradients)
+    return operation.kind is Kind.HOST_WRITE and read and bool(recording.undo.get(operation.index))
+
+
+def _of_step(recording: Recording, owners: Sequence[ArrayRef], passes: Passes, step: Operation) -> Iterator[Orphan]:
     for access in step.accesses:
         stepped = access.ref
-        if not access.usage.writes or not _is_unused(recording, backward, step, stepped):
+        if not access.usage.writes or not _is_unused(recording, passes, step, stepped):
             continue
-        if _reads_gradient(recording, backward, step, stepped):
-            read, gradient = _unread_leaf(recording, owners, backward, stepped), stepped
+        if _reads_gradient(recording, passes, step, stepped):
+            read, gradient = _unread_leaf(recording, owners, passes, stepped), stepped
         else:
-            read = gradient = _other_owner(recording, owners, backward, step, stepped)
+            read = gradient = _other_owner(recording, owners, passes, step, stepped)
         if read is not None and gradient is not None:
+            backward = next((b for b in reversed(passes) if _is_taped(recording, (b,), read)), passes[-1])
             yield Orphan(stepped, read, gradient, step, backward)
 
 
-def _is_unused(recording: Recording, backward: Operation, step: Operation, ref: ArrayRef) -> bool:
+def _is_unused(recording: Recording, passes: Passes, step: Operation, ref: ArrayRef) -> bool:
     """Whether an array has a gradient, and neither the loss just differentiated nor a later one depends on it."""
     if ref.gradient is None or not ref.differentiable:
         return False
-    return not _is_taped(recording, backward, ref) and not _is_read_after(recording, ref, step)
+    return not _is_taped(recording, passes, ref) and not _is_read_after(recording, ref, step)
 
 
 def _other_owner(
-    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, step: Operation, stepped: ArrayRef
+    recording: Recording, owners: Sequence[ArrayRef], passes: Passes, step: Operation, stepped: ArrayRef
 ) -> ArrayRef | None:
     """The array that is read, of which a step takes the gradient to change another one by."""
     for owner in owners:
-        used = _reads_gradient(recording, backward, step, owner) and not _is_written(step, owner)
-        fitting = used and _alike(owner, stepped) and _is_taped(recording, backward, owner)
-        if fitting and _follows(recording, backward, step, stepped, owner):
+        used = _reads_gradient(recording, passes, step, owner) and not _is_written(step, owner)
+        fitting = used and _alike(owner, stepped) and _is_taped(recording, passes, owner)
+        if fitting and _follows(recording, passes, step, stepped, owner):
             return owner
     return None
 
@@ -110,15 +122,17 @@ def _is_written(step: Operation, ref: ArrayRef) -> bool:
     return any(write for _, _, write in touches(step, ref.extent))
 
 
-def _is_taped(recording: Recording, backward: Operation, ref: ArrayRef) -> bool:
-    """Whether a backward pass's tape, or anything before it in this iteration, reads an array.
+def _is_taped(recording: Recording, passes: Passes, ref: ArrayRef) -> bool:
+    """Whether the tape of one of some backward passes, or anything before it in this iteration, reads an array.
 
     A reading by the host counts if something that may hold what it read is written after it.
     """
-    begin = max((o.index for o in recording.operations[: backward.index] if o.kind is Kind.BACKWARD), default=-1)
+    before = recording.operations[: passes[0].index]
+    begin = max((o.index for o in before if o.kind is Kind.BACKWARD), default=-1)
+    tapes = {b.tape for b in passes}
     by_host = False
-    for operation in recording.operations[: backward.index]:
-        if operation.tape != backward.tape and operation.index <= begin:
+    for operation in recording.operations[: passes[-1].index]:
+        if operation.tape not in tapes and operation.index <= begin:
             continue
         if operation.kind is Kind.HOST_READ:
             by_host = by_host or operation.accesses[0].ref.extent.overlaps(ref.extent)
@@ -157,21 +171,21 @@ def _could_bring(recording: Recording, write: Operation, ref: ArrayRef) -> bool:
     )
 
 
-def _reads_gradient(recording: Recording, backward: Operation, step: Operation, ref: ArrayRef) -> bool:
+def _reads_gradient(recording: Recording, passes: Passes, step: Operation, ref: ArrayRef) -> bool:
     """Whether a step reads an array's gradient: itself, or the host did since the backward pass."""
     gradient = ref.gradient_extent
     if gradient is None:
         return False
-    readers = [step] if step.kind is Kind.LAUNCH else recording.operations[backward.index + 1 : step.index]
+    readers = [step] if step.kind is Kind.LAUNCH else recording.operations[passes[0].index + 1 : step.index]
     return any(e.overlaps(gradient) for o in readers if o.kind is not Kind.HOST_WRITE for e in o.gradients)
 
 
-def _follows(recording: Recording, backward: Operation, step: Operation, stepped: ArrayRef, owner: ArrayRef) -> bool:
+def _follows(recording: Recording, passes: Passes, step: Operation, stepped: ArrayRef, owner: ArrayRef) -> bool:
     """Whether a write from the host moves an array along another one's gradient; launches speak for themselves."""
     if step.kind is Kind.LAUNCH:
         return True
     before = [u for u in recording.undo.get(step.index, ()) if u.extent == stepped.extent]
-    between = recording.operations[backward.index + 1 : step.index]
+    between = recording.operations[passes[0].index + 1 : step.index]
     read = [data for o in between for e, data in o.gradients.items() if e == owner.gradient_extent]
     if not before or not read or step.data is None or step.data.size != stepped.extent.size:
         return False
@@ -182,14 +196,15 @@ def _follows(recording: Recording, backward: Operation, step: Operation, stepped
 
 
 def _unread_leaf(
-    recording: Recording, owners: Sequence[ArrayRef], backward: Operation, stepped: ArrayRef
+    recording: Recording, owners: Sequence[ArrayRef], passes: Passes, stepped: ArrayRef
 ) -> ArrayRef | None:
-    """The leaf of a tape that a step of another array was meant for: of its name, else the only one of its kind."""
+    """The leaf of some tapes that a step of another array was meant for: of its name, else the only one of its kind."""
     known = {o.gradient for o in owners}
     written: set[int] = set()
     found: dict[int, ArrayRef] = {}
-    for operation in recording.operations[: backward.index]:
-        if operation.tape != backward.tape or operation.kind not in (Kind.LAUNCH, Kind.COPY):
+    tapes = {b.tape for b in passes}
+    for operation in recording.operations[: passes[-1].index]:
+        if operation.tape not in tapes or operation.kind not in (Kind.LAUNCH, Kind.COPY):
             continue
         for access in operation.accesses:
             ref = access.ref
@@ -205,7 +220,7 @@ def _unread_leaf(
     named = [r for r in found.values() if recording.name(r) == name]
     if len(named) == 1:
         return named[0]
-    rivals = _stepped_alike(recording, backward, stepped)
+    rivals = _stepped_alike(recording, passes, stepped)
     return list(found.values())[rivals.index(stepped.pointer)] if len(rivals) == len(found) else None
 
 
@@ -214,17 +229,17 @@ def _memory(ref: ArrayRef) -> int:
     return int(getattr(root_of(ref.array), "ptr", None) or ref.pointer)
 
 
-def _stepped_alike(recording: Recording, backward: Operation, stepped: ArrayRef) -> list[int]:
+def _stepped_alike(recording: Recording, passes: Passes, stepped: ArrayRef) -> list[int]:
     """Addresses of the arrays of one kind that are stepped by their own gradient after a backward pass, in order."""
     found: dict[int, None] = {}
-    for operation in recording.operations[backward.index + 1 :]:
+    for operation in recording.operations[passes[-1].index + 1 :]:
         if operation.kind is Kind.BACKWARD:
             break
         for access in operation.accesses:
             ref = access.ref
             like = ref.full_shape == stepped.full_shape and ref.scalar is stepped.scalar and ref.gradient is not None
             written = operation.tape is None and access.usage.writes and operation.kind is not Kind.FILL
-            own = like and written and _reads_gradient(recording, backward, operation, ref)
-            if own and not _is_taped(recording, backward, ref):
+            own = like and written and _reads_gradient(recording, passes, operation, ref)
+            if own and not _is_taped(recording, passes, ref):
                 found[ref.pointer] = None
     return list(found)

@@ -7,48 +7,65 @@ pass.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.twins.parameters import extent_of
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes, Extent
-from retrograde.trace.operations import Kind, Operation
+from retrograde.trace.operations import Access, Kind, Operation
+from retrograde.trace.usage import Path
 
 Cut = tuple[int, Extent]
+Argument = tuple[int, Path]
 
 
 def is_split(case: Case) -> bool:
-    """Whether some backward pass of the life carries another one on."""
+    """Whether some backward pass of the life carries another one on, or should: it is seeded with nothing."""
     calls = [o.backward for o in case.life.backwards if o.backward is not None]
-    return any(seed.continued for call in calls for seed in call.seeds)
+    return len(calls) > 1 and any(c.continues for c in calls)
 
 
-def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef, tuple[str, ...]]]:
-    """Arrays that a pass's tape reads before it writes them, but for the parameter, with their first reader.
+def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef, Path]]:
+    """Arrays of which a pass's tape reads what it has not written, but for the parameter, with their first reader.
 
     What the pass is seeded with and its tape does not touch goes through it unchanged, and counts as read by the pass.
     """
-    found: dict[int, tuple[Operation, ArrayRef, tuple[str, ...]]] = {}
-    written: list[Extent] = []
-    for operation in case.window.operations[: backward.index - case.window.first]:
-        if operation.tape != backward.tape or operation.kind not in (Kind.LAUNCH, Kind.COPY):
+    found: dict[int, tuple[Operation, ArrayRef, Path]] = {}
+    written: list[ArrayRef] = []
+    for operation in _taped(case, backward):
+        if operation.index < case.window.first or operation.kind not in (Kind.LAUNCH, Kind.COPY):
             continue
         for access in operation.accesses:
             ref = access.ref
-            fresh = not any(e.overlaps(ref.extent) for e in written)
-            if access.usage.load and fresh and ref.gradient is not None and not _is_parameter(case, ref):
+            loaded = access.usage.load and ref.gradient is not None and not _is_parameter(case, ref)
+            if loaded and not _covers(written, ref.extent):
                 found.setdefault(ref.pointer, (operation, ref, access.path))
-        written += [a.ref.extent for a in operation.accesses if a.usage.writes]
+        written += [a.ref for a in operation.accesses if a.usage.writes]
     for seed in backward.backward.seeds if backward.backward is not None else ():
-        if (
-            seed.continued
-            and not _is_parameter(case, seed.ref)
-            and not any(e.overlaps(seed.ref.extent) for e in written)
-        ):
-            found.setdefault(seed.ref.pointer, (backward, seed.ref, (case.recording.name(seed.ref),)))
+        ref = seed.ref
+        touched = any(w.extent.overlaps(ref.extent) for w in written)
+        if seed.continued and not _is_parameter(case, ref) and not touched:
+            found.setdefault(ref.pointer, (backward, ref, (case.recording.name(ref),)))
     return list(found.values())
+
+
+def _covers(written: Iterable[ArrayRef], extent: Extent) -> bool:
+    """Whether arrays without gaps lie on every byte of a range."""
+    reached = extent.low
+    for low, high in sorted(
+        (w.extent.low, w.extent.high) for w in written if w.extent.overlaps(extent) and _is_solid(w)
+    ):
+        if low > reached:
+            return False
+        reached = max(reached, high)
+    return reached >= extent.high
+
+
+def _is_solid(ref: ArrayRef) -> bool:
+    return ref.scalar is not None and ref.extent.size == ref.size * np.dtype(ref.scalar).itemsize
 
 
 def _is_parameter(case: Case, ref: ArrayRef) -> bool:
@@ -74,48 +91,76 @@ def _taped(case: Case, backward: Operation) -> list[Operation]:
     return [o for o in case.recording.operations[: backward.index] if o.tape == backward.tape]
 
 
-def origin(case: Case, ref: ArrayRef, before: int) -> list[Cut]:
-    """Where an array got its contents from: the operation, and the memory that held them just after it."""
-    operations = case.recording.operations
-    for operation in reversed(operations[:before]):
-        for access in operation.accesses:
-            if not access.usage.writes or not access.ref.extent.overlaps(ref.extent):
-                continue
-            cuts = [(operation.index, ref.extent)]
-            if operation.copy is not None:
-                cuts.append((operation.index, operation.copy.source.extent))
-            elif operation.kind is Kind.HOST_WRITE:
-                cuts += _from_host(case, operation)
-            elif operation.kind is not Kind.LAUNCH:
-                return []
-            return cuts
+def _run_under(case: Case, backward: Operation) -> list[Operation]:
+    """What a pass's tape recorded, and what ran while it was open and was not recorded."""
+    return [o for o in case.recording.operations[: backward.index] if backward.tape in (o.tape, o.within)]
+
+
+def rebuilt_by_host(case: Case, backward: Operation, reader: Operation, ref: ArrayRef) -> Operation | None:
+    """The host write that made an array, while a pass's tape was open, of what the host had read meanwhile."""
+    before = [o for o in _run_under(case, backward) if o.index < reader.index]
+    for position in range(len(before) - 1, -1, -1):
+        if any(a.usage.writes and a.ref.extent.overlaps(ref.extent) for a in before[position].accesses):
+            left = any(o.kind is Kind.HOST_READ and o.accesses[0].ref.differentiable for o in before[:position])
+            return before[position] if before[position].kind is Kind.HOST_WRITE and left else None
+    return None
+
+
+def lost_with(case: Case, backward: Operation, reader: Operation, ref: ArrayRef) -> list[Cut]:
+    """Where adjoints of the forward pass are lost if the gradient that a pass left for one of its leaves is.
+
+    Where the leaf got its contents from, by way of copies or not; of a segment that is run again, where the forward
+    pass came to it.
+    """
+    before = [o for o in case.recording.operations[: reader.index] if o.tape is None or o.tape != backward.tape]
+    brought = _brought(case, ref.extent, before)
+    cuts = brought.copy()
+    repeated = [first for _, first in repeated_launches(case).get(backward.tape or 0, ())]
+    while brought and repeated:
+        cuts += [(min(repeated) - 1, extent) for _, extent in brought]
+        index, source = brought[-1]
+        brought = _brought(case, source, case.recording.operations[:index]) if len(brought) > 1 else []
+    return cuts
+
+
+def _brought(case: Case, extent: Extent, before: Sequence[Operation]) -> list[Cut]:
+    """The last write of some memory, and where from: the operation, and the memory that held the contents after it."""
+    for operation in reversed(before):
+        if not any(a.usage.writes and a.ref.extent.overlaps(extent) for a in operation.accesses):
+            continue
+        cuts = [(operation.index, extent)]
+        if operation.copy is not None:
+            return [*cuts, (operation.index, operation.copy.source.extent)]
+        if operation.kind is Kind.HOST_WRITE:
+            return [*cuts, *_from_host(case, operation)]
+        return cuts if operation.kind is Kind.LAUNCH else []
     return []
 
 
 def _from_host(case: Case, write: Operation) -> list[Cut]:
     """The host read that brought what a host write writes."""
     for operation in reversed(case.recording.operations[: write.index]):
-        if operation.kind is Kind.HOST_READ and _equal(operation.data, write.data):
+        if operation.kind is Kind.HOST_READ and same_bytes(operation.data, write.data):
             return [(operation.index, operation.accesses[0].ref.extent)]
     return []
 
 
-def _equal(one: Bytes | None, other: Bytes | None) -> bool:
+def same_bytes(one: Bytes | None, other: Bytes | None) -> bool:
+    """Whether both are known, and equal."""
     return one is not None and other is not None and one.size == other.size and np.array_equal(one, other)
 
 
 def repeated_launches(case: Case) -> Mapping[int, list[tuple[int, int]]]:
-    """By tape, pairs of indices: a launch on the tape, and the one of the forward pass that it repeats."""
+    """By tape, pairs of indices: a launch under the tape, and the one of the forward pass that it repeats."""
     passes = case.life.backwards
     operations = case.recording.operations
     begin = max((o.index for o in operations[: passes[0].index] if o.kind is Kind.BACKWARD), default=-1) + 1
-    taped = {b.tape: [o for o in _taped(case, b) if o.launch is not None] for b in passes}
-    segments = [(tape, launches) for tape, launches in reversed(list(taped.items()))]
+    under = {b.tape: [o for o in _run_under(case, b) if o.launch is not None] for b in passes}
+    segments = [(tape, launches) for tape, launches in reversed(list(under.items()))]
     again = [(tape, o) for tape, launches in segments for o in launches]
     kernels = {_key(o) for _, o in again}
-    forward = [
-        o for o in operations[begin : passes[0].index] if o.launch is not None and o.tape is None and _key(o) in kernels
-    ]
+    off_tape = [o for o in operations[begin : passes[0].index] if o.launch is not None and o.tape is None]
+    forward = [o for o in off_tape if o.within not in under and _key(o) in kernels]
     known = {_key(o) for o in forward}
     again = [(tape, o) for tape, o in again if _key(o) in known]
     pairs: dict[int, list[tuple[int, int]]] = {}
@@ -127,6 +172,33 @@ def repeated_launches(case: Case) -> Mapping[int, list[tuple[int, int]]]:
     return pairs
 
 
+def forerunners(case: Case) -> Mapping[int, int]:
+    """Of launches that repeat others, by index, the index of the one in the forward pass.
+
+    The ideal gradient goes back through the forward pass alone: what is wrong of a repetition must be put back there.
+    """
+    if not is_split(case):
+        return {}
+    return {again: first for pairs in repeated_launches(case).values() for again, first in pairs}
+
+
+def severed_in_forward(case: Case, accesses: Iterable[tuple[Operation, Access]]) -> frozenset[Argument]:
+    """Arguments of the forward pass whose gradients are lost if those of their repetitions are."""
+    first = forerunners(case)
+    return frozenset((first[o.index], a.path) for o, a in accesses if o.index in first)
+
+
+def readings_of(case: Case, backward: Operation, ref: ArrayRef) -> list[tuple[Operation, Access]]:
+    """Accesses by which launches under a pass's tape read an array, up to the one that writes it."""
+    found: list[tuple[Operation, Access]] = []
+    for operation in _run_under(case, backward):
+        touching = [a for a in operation.accesses if a.ref.extent.overlaps(ref.extent)] if operation.launch else []
+        found += [(operation, a) for a in touching if a.usage.load]
+        if any(a.usage.writes for a in touching):
+            break
+    return found
+
+
 def carried_by_segments(case: Case) -> frozenset[int]:
     """Indices of unrecorded work that a split horizon makes good for.
 
@@ -134,15 +206,14 @@ def carried_by_segments(case: Case) -> frozenset[int]:
     """
     if not is_split(case):
         return frozenset()
-    repeated = {first for pairs in repeated_launches(case).values() for _, first in pairs}
     copies = {o.index for o in case.window.operations if o.kind is Kind.COPY and o.tape is None}
-    return frozenset(repeated | copies)
+    return frozenset({*forerunners(case).values(), *copies})
 
 
 def _key(operation: Operation) -> tuple[object, ...]:
     call = operation.launch
     assert call is not None
-    return (call.kernel.key, call.kernel.module.name, str(call.dim))
+    return (call.kernel.key, call.kernel.module.name, extent_of(call))
 
 
 def other_start(case: Case, pair: tuple[int, int]) -> float:

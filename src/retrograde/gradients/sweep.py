@@ -25,8 +25,8 @@ from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
 from retrograde.trace.crossings import FROM_OUTSIDE
-from retrograde.trace.extents import Bytes, Extent
-from retrograde.trace.operations import CopyCall, LaunchCall, Operation
+from retrograde.trace.extents import Bytes, Extent, meets, merge
+from retrograde.trace.operations import Access, CopyCall, LaunchCall, Operation
 from retrograde.trace.usage import Path
 
 Float = npt.NDArray[np.float64]
@@ -77,6 +77,7 @@ class Treatment:
         by_array: Exceptions by path of argument.
         vjp: A replacement of the adjoint: takes the launch, the contents before it and the shadow.
         reasons: Constructs that explain why the recorded adjoint is wrong, where `vjp` replaces it.
+        hinges: Whether, with `vjp`, the recorded adjoint depends on the moment of the contents that it gets.
         cure: A twin to run in place of the kernel.
         disbelieved: Whether a recorded function is left out, because it is not the adjoint of what it stands for.
         assigned: Arrays whose gradient a recorded function sets; it is added to what was there instead.
@@ -89,6 +90,7 @@ class Treatment:
     by_array: Mapping[Path, Moment] = field(default_factory=dict[Path, Moment])
     vjp: Callable[[Operation, Memory, Memory], None] | None = None
     reasons: tuple[Rewrite, ...] = ()
+    hinges: bool = False
     cure: Cure | None = None
     disbelieved: bool = False
     assigned: tuple[ArrayRef, ...] = ()
@@ -121,9 +123,11 @@ class Policy:
         again: Tapes whose operations from before the window are run backward once more after it.
         cuts: Operations before which the adjoint of some memory is lost.
         lent: Pairs of launches: the second one's adjoint is run on the contents that the first one saw.
+        echoed: Likewise, but only where these are not what they had been, for want of undoing.
         unlinked: Call sites where values that come from outside are constants.
         faults: Faults of kernels and recorded functions, by their labels, that are left in.
-        believed: Operations whose adjoint is a recorded function after all.
+        omitted: Operations left out, by index: something else is their adjoint, or nothing.
+        severed: Arguments of launches that have no adjoint, by operation index and path.
     """
 
     stale: frozenset[Key] = frozenset()
@@ -144,9 +148,11 @@ class Policy:
     again: frozenset[int] = frozenset()
     cuts: frozenset[tuple[int, Extent]] = frozenset()
     lent: frozenset[tuple[int, int]] = frozenset()
+    echoed: frozenset[tuple[int, int]] = frozenset()
     unlinked: frozenset[Key] = frozenset()
     faults: frozenset[str] = frozenset()
-    believed: frozenset[int] = frozenset()
+    omitted: frozenset[int] = frozenset()
+    severed: frozenset[tuple[int, Path]] = frozenset()
 
     def without(self, **changes: Any) -> Policy:
         """A copy with some properties changed."""
@@ -220,7 +226,7 @@ class Sweep:
         self.begin = window.first if begin is None else begin
         self.clock = clock
         self._plain = Treatment()
-        self._seen: dict[int, dict[Path, Float]] = {}
+        self._seen: dict[int, dict[Path, tuple[Float, Float]]] = {}
 
     def run(
         self, targets: tuple[Target, ...], policy: Policy = IDEAL, listener: Listener | None = None
@@ -306,7 +312,7 @@ class Sweep:
         return operation.tape is None or operation.tape in policy.tapes
 
     def _has_usable_adjoint(self, operation: Operation, call: LaunchCall, policy: Policy) -> bool:
-        if call.opaque or operation.index in self.window.stood_for or operation.index in policy.believed:
+        if call.opaque or operation.index in self.window.stood_for or operation.index in policy.omitted:
             return False
         return has_adjoint(call) or (
             operation.index in self.window.upstream
@@ -328,19 +334,33 @@ class Sweep:
     def _leave(
         self, leftovers: Mapping[Extent, Bytes], operation: Operation, shadow: Memory, own: Sequence[Extent]
     ) -> None:
-        """Put the gradients that lay in the buffers into the shadow, but for those of the targets themselves."""
+        """Put the gradients that lay in the buffers into the shadow, but for those of the targets themselves.
+
+        What was left behind a write that passes nothing back was left because of that, and passes nothing back either.
+        """
         seen: set[int] = set()
+        passing, blocked = self._writers(operation)
         replaced = operation.backward.replaced if operation.backward is not None else frozenset[int]()
         for ref in self._taped_refs(operation.tape):
             extent = ref.gradient_extent
             if extent is None or extent.low in seen or extent not in leftovers or any(extent.overlaps(e) for e in own):
                 continue
-            if extent.low in replaced:
+            if extent.low in replaced or (meets(ref.extent, blocked) and not meets(ref.extent, passing)):
                 continue
             seen.add(extent.low)
             for leaf in ref.leaves:
                 if shadow.covers(leaf.extent):
                     shadow.set_values(leaf, shadow.values(leaf) + gradient_values(leftovers[extent], leaf, extent))
+
+    def _writers(self, backward: Operation) -> tuple[tuple[Extent, ...], tuple[Extent, ...]]:
+        """Memory that the window writes before a pass: what the pass goes back through, and what it does not."""
+        passing: list[Extent] = []
+        blocked: list[Extent] = []
+        for operation in self.window.operations[: backward.index - self.window.first]:
+            recorded = operation.tape is not None and (operation.launch is None or has_adjoint(operation.launch))
+            back = recorded or operation.index in self.window.stood_for
+            (passing if back else blocked).extend(a.ref.extent for a in operation.accesses if a.usage.writes)
+        return merge(passing), merge(blocked)
 
     def _accessed(self, tape: int | None) -> list[ArrayRef]:
         """Arrays that a tape uses from the beginning of the sweep on."""
@@ -399,50 +419,77 @@ class Sweep:
         entries = self.window.undo(operation.index)
         own = operation.site.key in policy.stale_own
 
-        def blind(ref: ArrayRef, in_struct: bool) -> bool:
-            return (id(ref.array), in_struct) in policy.blind
+        severed = [a.ref for a in operation.accesses if (operation.index, a.path) in policy.severed]
 
+        def blind(ref: ArrayRef, in_struct: bool) -> bool:
+            return (id(ref.array), in_struct) in policy.blind or any(ref is s for s in severed)
+
+        hidden = blind if policy.blind or severed else None
         cure = treatment.cure
         if cure is not None and not own and (cure.counts or not cure.labels <= policy.faults):
             self._roll_back(operation, truth, stale, policy)
             left = cure.labels & policy.faults
-            cure.adjoint(operation, (truth, stale), shadow, left, blind if policy.blind else None)
+            borrowed = self._borrowed(operation, policy, truth, stale, lambda a: a.usage.writes)
+            both = (truth, stale) if borrowed is None else (borrowed, borrowed)
+            cure.adjoint(operation, both, shadow, left, hidden)
             return
         if treatment.vjp is not None and not own:
             self._roll_back(operation, truth, stale, policy)
-            treatment.vjp(operation, truth, shadow)
+            kept = [(ref, shadow.values(ref)) for ref in severed]
+            borrowed = self._borrowed(operation, policy, truth, stale, lambda a: a.usage.writes)
+            treatment.vjp(operation, truth if borrowed is None else borrowed, shadow)
+            for ref, values in kept:
+                shadow.set_values(ref, values)
             return
         early = () if own else [u for u in entries if self._moment(operation, u.extent, treatment) is Moment.BEFORE]
         truth.undo(early)
         if stale is not truth and operation.site.key not in policy.stale:
             stale.undo(early)
 
+        def is_early(ref: ArrayRef) -> bool:
+            return any(u.extent.overlaps(ref.extent) for u in early)
+
+        borrowed = self._borrowed(operation, policy, truth, stale, lambda a: is_early(a.ref))
+
         def contents(position: int, path: Path, ref: ArrayRef) -> Memory:
-            return truth if any(u.extent.overlaps(ref.extent) for u in early) else stale
+            own = truth if is_early(ref) else stale
+            return own if borrowed is None else borrowed
 
-        lenders = {borrower: lender for lender, borrower in policy.lent}
-        seen = self._seen.get(lenders.get(operation.index, -1))
-        lent = None if seen is None else self._lent(operation, seen, stale)
-        if any(lender == operation.index for lender in lenders.values()):
-            self._seen[operation.index] = {
-                a.path: contents(a.position, a.path, a.ref).values(a.ref) for a in operation.accesses
-            }
-
-        def seen_elsewhere(position: int, path: Path, ref: ArrayRef) -> Memory:
-            return contents(position, path, ref) if lent is None else lent
-
-        run_adjoint(call, seen_elsewhere, shadow, blind if policy.blind else None, policy.kept)
+        run_adjoint(call, contents, shadow, hidden, policy.kept)
         self._roll_back(operation, truth, stale, policy)
 
-    def _lent(self, operation: Operation, seen: Mapping[Path, Float], contents: Memory) -> Memory:
-        """Contents for one launch with what another launch of the same kernel saw."""
-        lent = Memory(self.window.blocks)
-        lent.copy_from(contents)
+    def _borrowed(
+        self, operation: Operation, policy: Policy, truth: Memory, stale: Memory, is_true: Callable[[Access], bool]
+    ) -> Memory | None:
+        """Contents for a launch with what another launch of its kernel saw; None where it borrows nothing.
+
+        What a launch sees that lends to others is noted: where `is_true` holds the true contents, else stale ones.
+        """
+        pairs = policy.lent | policy.echoed
+
+        def seen(access: Access) -> Float:
+            return (truth if is_true(access) else stale).values(access.ref)
+
+        if any(lender == operation.index for lender, _ in pairs):
+            self._seen[operation.index] = {a.path: (seen(a), truth.values(a.ref)) for a in operation.accesses}
+        changes: list[tuple[ArrayRef, Float]] = []
+        for lender, borrower in pairs:
+            if borrower != operation.index or lender not in self._seen:
+                continue
+            whole = (lender, borrower) in policy.lent
+            for access in operation.accesses:
+                values, true = self._seen[lender].get(access.path, (np.empty(0), np.empty(0)))
+                if values.shape == access.ref.full_shape and (whole or not np.array_equal(values, true)):
+                    changes.append((access.ref, values if whole else np.where(values == true, seen(access), values)))
+        if not changes:
+            return None
+        found = Memory(self.window.blocks)
+        found.copy_from(stale)
         for access in operation.accesses:
-            values = seen.get(access.path)
-            if values is not None and values.shape == access.ref.full_shape:
-                lent.set_values(access.ref, values)
-        return lent
+            found.set_values(access.ref, seen(access))
+        for ref, values in changes:
+            found.set_values(ref, values)
+        return found
 
     def _moment(self, operation: Operation, extent: Extent, treatment: Treatment) -> Moment:
         for access in operation.accesses:

@@ -75,6 +75,7 @@ def treatment_of(
         return Treatment(
             vjp=numeric_vjp,
             reasons=() if situation is None else find_reasons(state, situation),
+            hinges=not risky and hinges_on_contents(state, paths, rng),
             passed=True,
             discrepancy=first.discrepancy,
             route="differences of the launch",
@@ -106,6 +107,18 @@ def _judge_apart(state: LaunchState, rng: np.random.Generator, trials: int) -> L
 def counts(operation: Operation) -> bool:
     """Whether a launch may take indices from an atomic counter: its backward pass may then write anywhere."""
     return any(a.usage.accumulate and a.usage.load and not a.ref.differentiable for a in operation.accesses)
+
+
+def hinges_on_contents(state: LaunchState, paths: Sequence[Path], rng: np.random.Generator) -> bool:
+    """Whether the adjoint of a launch depends on which contents it gets of what the launch read and then changed."""
+    by_path = {a.path: a.usage for a in state.operation.accesses}
+    changed = [p for p in paths if by_path[p].over or by_path[p].accumulate]
+    weights = [rng.standard_normal(f.written.size) * f.written for f in state.fields]
+    late = np.concatenate(state.adjoint(weights, {}))
+    early = np.concatenate(state.adjoint(weights, dict.fromkeys(changed, Moment.BEFORE)))
+    reach = 256.0 * float(np.finfo(state.scalar).eps)
+    size = np.abs(np.nan_to_num(late, posinf=0.0, neginf=0.0)).max(initial=0.0)
+    return not np.allclose(late, early, rtol=reach, atol=reach * size, equal_nan=True)
 
 
 def choices(paths: Sequence[Path]) -> Iterator[dict[Path, Moment]]:

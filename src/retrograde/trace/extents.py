@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,12 @@ def merge(extents: Iterable[Extent]) -> tuple[Extent, ...]:
         else:
             merged.append(extent)
     return tuple(merged)
+
+
+def meets(extent: Extent, merged: Sequence[Extent]) -> bool:
+    """Whether a range shares a byte with one of some disjoint ranges, as `merge` gives them."""
+    at = bisect_left(merged, extent)
+    return any(merged[k].overlaps(extent) for k in (at - 1, at) if 0 <= k < len(merged))
 
 
 def _device_bytes(extent: Extent) -> Any:

@@ -149,6 +149,11 @@ class BackwardCall:
     value: float | None = None
 
     @property
+    def continues(self) -> bool:
+        """Whether the pass carries an earlier one on, or was seeded with nothing, as if that had left nothing."""
+        return any(s.continued for s in self.seeds) or (self.loss is None and not self.seeds)
+
+    @property
     def replaced(self) -> frozenset[int]:
         """Addresses of the gradient buffers that the call itself sets: what lay there before does not matter."""
         handed = [s.ref for s in self.seeds if s.explicit] + ([self.loss] if self.loss is not None else [])

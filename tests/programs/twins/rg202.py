@@ -20,3 +20,8 @@ def lean_module(gain: np.ndarray) -> float:
     x = np.linspace(-1.0, 1.0, 6)
     y = np.tanh(gain[0] * x) + gain[1] * x**2
     return float(((y - np.linspace(-0.6, 0.9, 6)) ** 2 + 0.01 * gain[0] ** 2).sum())
+
+
+def kept_buffers(rain: np.ndarray) -> float:
+    river = 0.7 * np.sin(rain**2 + 0.2 * rain)
+    return float(((river + 0.5 * rain) * (river - 0.3)).sum())

@@ -23,3 +23,11 @@ def normed_beams(drive: np.ndarray) -> float:
     beam = drive + 0.3 * drive**2
     share = beam / (1.0 + (beam**2).sum())
     return float(((share - 0.2) ** 2 + 0.05 * np.cumsum(beam) ** 2).sum())
+
+
+def rerun_by_command(k: np.ndarray) -> float:
+    x, v = np.array([0.6, -0.9, 0.4]), np.array([0.1, 0.3, -0.5])
+    for _ in range(3):
+        v = v - 0.3 * k * np.sin(x)
+        x = x + 0.4 * v * np.cos(0.5 * k)
+    return float(((x - 0.2) ** 2 + 0.5 * v**2).sum())

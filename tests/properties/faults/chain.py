@@ -20,7 +20,7 @@ def missing_flag(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[
             continue
         cloned = any(
             isinstance(o, ir.Copy) and o.how == "clone" and o.target.buffer == buffer.name
-            for o in operations_of(program)
+            for o in (*operations_of(program), *program.statements)
         )
         if not cloned:
             yield "no flag", with_buffer(program, replace(buffer, requires_grad=False, mark="RG201"))
@@ -32,15 +32,16 @@ def missing_flag(program: ir.Program, _: np.random.Generator) -> Iterator[tuple[
 
 def _mark_clone(program: ir.Program, buffer: ir.Buffer) -> ir.Program:
     changed = with_buffer(program, replace(buffer, requires_grad=False))
+
+    def marked(operation: ir.Statement) -> ir.Statement:
+        is_it = isinstance(operation, ir.Copy) and operation.target.buffer == buffer.name
+        return replace(operation, mark="RG201") if is_it else operation
+
     statements: list[ir.Statement] = []
     for statement in changed.statements:
         if isinstance(statement, ir.Tape):
-            body = tuple(
-                replace(o, mark="RG201") if isinstance(o, ir.Copy) and o.target.buffer == buffer.name else o
-                for o in statement.body
-            )
-            statement = replace(statement, body=body)
-        statements.append(statement)
+            statement = replace(statement, body=tuple(marked(o) for o in statement.body))  # pyright: ignore
+        statements.append(marked(statement))
     return replace(changed, statements=tuple(statements))
 
 

@@ -128,7 +128,13 @@ def remove_temporary_folders(spare: frozenset[str]) -> None:
 
 def _temporary_directories() -> list[Any]:
     # By its type: to ask for the class of an object that stands in for another may run the program's code.
-    return [item for item in gc.get_objects() if issubclass(type(item), tempfile.TemporaryDirectory)]
+    kind = tempfile.TemporaryDirectory
+    return [item for item in gc.get_referrers(kind, *_subclasses(kind)) if issubclass(type(item), kind)]
+
+
+def _subclasses(kind: type) -> list[type]:
+    found = type.__subclasses__(kind)
+    return found + [below for one in found for below in _subclasses(one)]
 
 
 def _load(request: AuditRequest) -> _Loaded:

@@ -41,7 +41,7 @@ def calibrate(scans: Path, window: str, law: str, enhancement: bool, problem: Pa
         start, end = place_times(split_window(window), observations.start[0], observations.start[-1])
         chosen = scans_in(observations, start, end)
         try:
-            result = fit(observations, chosen, law, settings, enhancement=enhancement, progress=progress)
+            result = fit(observations, chosen, law, settings, enhancement=enhancement, progress=progress.show)
         except ValueError as error:
             raise InputError(f"{scans}: {error}.") from error
     try:

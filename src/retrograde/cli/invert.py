@@ -94,23 +94,23 @@ def invert(
         try:
             case, held_out, remarks = make_case(observations, time, start, end, law, settings)
             resume = out / "unfinished.npz"
-            recovery = recover(case, held_out=held_out, progress=progress, resume=resume)
+            recovery = recover(case, held_out=held_out, progress=progress.show, resume=resume)
         except ValueError as error:
             raise InputError(f"{scans}: {error}") from error
         certificate = None
         if not no_audit:
             from retrograde.cli.certify import certify
 
-            progress("auditing the gradient")
+            progress.show("auditing the gradient")
             try:
-                certificate = certify(recovery)
+                certificate = certify(recovery, progress)
             except Interrupted as error:
                 return INTERRUPTED + error.signal
         verification = None
         if verify_particles:
             from retrograde.aerosol.inversion.verification import verify_by_particles
 
-            progress("running particles forward")
+            progress.show("running particles forward")
             verification = verify_by_particles(recovery)
         report = Report(recovery, certificate, remarks, verification)
         _write(report, out)

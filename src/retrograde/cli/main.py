@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
@@ -15,6 +16,8 @@ from retrograde.cli.invert import invert
 from retrograde.cli.lint import lint
 from retrograde.cli.output import ReaderGoneError
 from retrograde.cli.simulate import simulate
+
+_UNCOLLECTED = 50_000
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -33,6 +36,8 @@ retrograde.add_command(simulate)
 
 def main() -> None:
     """Run the command line of this process, and exit."""
+    # Libraries make hundreds of thousands of objects that stay; to look through them again and again is of no use.
+    gc.set_threshold(_UNCOLLECTED, 50, 100)
     sys.exit(run(sys.argv[1:]))
 
 

@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+
+from retrograde.cli.forked import Forked, fork
 
 _POLL = 0.02
 _PATIENCE = 1.0
@@ -23,16 +25,19 @@ class ProcessGroup:
     there reads from it.
 
     Args:
-        command: Program and arguments.
+        begin: Program and arguments; or a function, which a copy of this process runs.
         stdout: File descriptor that takes its standard output; None inherits.
     """
 
-    def __init__(self, command: Sequence[str], *, stdout: int | None = None) -> None:
+    def __init__(self, begin: Sequence[str] | Callable[[], None], *, stdout: int | None = None) -> None:
         self._lent = False
-        if sys.platform == "win32":
-            self._process = subprocess.Popen(command, stdout=stdout, creationflags=subprocess.CREATE_NEW_PROCESS_GROUP)
+        self._process: subprocess.Popen[bytes] | Forked
+        if callable(begin):
+            self._process = fork(begin, stdout)
+        elif sys.platform == "win32":
+            self._process = subprocess.Popen(begin, stdout=stdout, creationflags=subprocess.CREATE_NEW_PROCESS_GROUP)
         else:
-            self._process = subprocess.Popen(command, stdout=stdout, process_group=0)
+            self._process = subprocess.Popen(begin, stdout=stdout, process_group=0)
 
     @property
     def status(self) -> int | None:

@@ -27,7 +27,7 @@ TERMINAL_WIDTH = 100
 
 
 @contextmanager
-def working() -> Generator[Callable[[str], None]]:
+def working() -> Generator[Progress]:
     """A quiet Warp, and a line on the terminal that shows what is done.
 
     Raises:
@@ -45,7 +45,7 @@ def working() -> Generator[Callable[[str], None]]:
         wp.config.log_level = wp.LOG_ERROR
     progress = Progress(Console(stderr=True))
     try:
-        yield progress.show
+        yield progress
     finally:
         progress.clear()
 

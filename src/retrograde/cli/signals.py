@@ -7,7 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
-_STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+STOPS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Their numbers, as far as this system has them."""
 
 
 class StopFlag:
@@ -34,7 +35,7 @@ def stop_flag() -> Generator[StopFlag]:
     flag = StopFlag()
     previous = {
         number: signal.signal(number, flag._raise)  # pyright: ignore[reportPrivateUsage]
-        for number in _STOPS
+        for number in STOPS
         if signal.getsignal(number) is not signal.SIG_IGN
     }
     try:

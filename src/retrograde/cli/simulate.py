@@ -70,7 +70,7 @@ def simulate(
         try:
             at: Any = observations.start[first[0]]
             case = Case(observations, at, first, settings, prescribed, following)
-            result = foresee(case, progress=progress)
+            result = foresee(case, progress=progress.show)
         except ValueError as error:
             raise InputError(f"{scans}: {error}") from error
         if out is not None:

@@ -6,8 +6,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from retrograde.cli.exchange import UNDELIVERED, Exchange
@@ -19,6 +20,8 @@ from retrograde.result import Audit, Verdict
 
 CHILD = (sys.executable, "-P", "-m", "retrograde.cli.child")
 """The command that serves a request; the folder of its exchange follows."""
+
+Child = Sequence[str] | Callable[[Path], None]
 
 _POLL = 0.03
 _GRACE = 5.0
@@ -43,7 +46,7 @@ def supervise(
     *,
     stdout: int | None = None,
     progress: Progress,
-    child: Sequence[str] = CHILD,
+    child: Child = CHILD,
 ) -> Audit:
     """Audit the program of `request` in a process group of its own.
 
@@ -53,7 +56,8 @@ def supervise(
         request: What to audit.
         stdout: File descriptor that takes the program's standard output; None leaves it where it is.
         progress: Shows what is being done.
-        child: The command that serves the request.
+        child: What serves the request: a command that the folder of its exchange follows, or a function of that folder,
+            for a copy of this process.
 
     Raises:
         Interrupted: A signal asked to stop, or the program was interrupted at the terminal.
@@ -65,13 +69,12 @@ def supervise(
         return _failed(request, error.strerror or str(error), time.monotonic() - start)
 
 
-def _conduct(
-    request: AuditRequest, stdout: int | None, progress: Progress, child: Sequence[str], start: float
-) -> Audit:
+def _conduct(request: AuditRequest, stdout: int | None, progress: Progress, child: Child, start: float) -> Audit:
     with stop_flag() as flag, tempfile.TemporaryDirectory(prefix="retrograde-", ignore_cleanup_errors=True) as folder:
         exchange = Exchange(Path(folder))
         exchange.write_request(replace(request, scratch=folder))
-        group = ProcessGroup([*child, folder], stdout=stdout)
+        begin = partial(child, Path(folder)) if callable(child) else [*child, folder]
+        group = ProcessGroup(begin, stdout=stdout)
         overdue = False
         try:
             overdue = _follow(group, exchange, flag, progress, _deadline(request, start))

@@ -22,6 +22,8 @@ Found = TypeVar("Found")
 WORTHWHILE = 0.05
 """Work that a copy would take over [s], below which making the copy costs more than it saves."""
 
+_TWO = 2
+
 LIMIT = 60
 """How long work that may crash may take [s]."""
 
@@ -53,6 +55,13 @@ class Copy(Generic[Found]):
                 os.kill(self.process, signal.SIGKILL)
             os.waitpid(self.process, 0)
             self.process = 0
+
+
+def cores() -> int:
+    """How many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def begin_copy(function: Callable[[], Found], limit: int | None = None) -> Copy[Found]:
@@ -107,14 +116,14 @@ def apart(function: Callable[[], Found], limit: int = LIMIT) -> Found | None:
 def side_by_side(function: Callable[[Given], Found], arguments: Sequence[Given], seconds: float) -> list[Found]:
     """Results of a function for each argument, in order; every other one is computed in a copy.
 
-    Where the process cannot be forked, or the copy fails, this process does everything itself.
+    Where the process cannot be forked or has one core alone, or the copy fails, this process does everything itself.
 
     Args:
         function: Must have no effect but its result, which can be pickled.
         arguments: What to call it with.
         seconds: About how long one call takes.
     """
-    if (len(arguments) // 2) * seconds < WORTHWHILE or not can_fork():
+    if (len(arguments) // 2) * seconds < WORTHWHILE or cores() < _TWO or not can_fork():
         return [function(argument) for argument in arguments]
     copy = begin_copy(lambda: [function(argument) for argument in arguments[1::2]])
     try:

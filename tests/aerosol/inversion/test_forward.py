@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.interpolate import make_interp_spline
 from tests.aerosol.inversion.twins import twin
 
 from retrograde.aerosol import SectionalState, SizeGrid
@@ -35,6 +36,15 @@ def test_log_normals_and_power_laws_are_free_and_a_cubic_is_not() -> None:
         np.testing.assert_allclose(rows @ (3.0 + 2.0 * ln_d - 0.5 * (ln_d / np.log(1.7)) ** 2), 0.0, atol=1e-8)
         part = (ln_d[3:] - ln_d[:-3]) / 3.0
         np.testing.assert_allclose(rows @ (ln_d**3 / 6.0), np.sqrt(part), rtol=1e-9)
+
+
+@pytest.mark.parametrize("knots", [[0, 2, 3, 7], [0, 1, 2, 3, 30], list(range(0, 31, 3))])
+def test_between_knots_it_is_a_natural_spline(knots: list[int]) -> None:
+    unknown = LogKnots(GRID, GRID.diameters[knots])
+    spline = make_interp_spline(np.log(unknown.diameters), np.eye(len(knots)), k=3, bc_type="natural")
+    inside = unknown.inside
+    np.testing.assert_allclose(unknown.basis[inside], spline(np.log(GRID.diameters[inside])), rtol=0.0, atol=1e-13)
+    assert not unknown.basis[~inside].any()
 
 
 def test_a_first_guess_has_the_number_that_was_seen() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from retrograde.aerosol.inversion.evaluation import Evaluation
 from retrograde.aerosol.inversion.jacobian import Columns
@@ -63,6 +62,8 @@ class LBFGSB:
 
         limit = self._tolerances.iterations
         options = {"maxiter": 20 * limit, "maxfun": 100 * limit, "ftol": 1e-13, "gtol": 1e-7, "maxcor": 30}
+        from scipy.optimize import minimize  # slow to import, and most inversions do without
+
         search: Any = minimize
         result = search(
             value,

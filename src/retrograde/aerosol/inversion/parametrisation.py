@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
 from retrograde.aerosol.grids import SizeGrid
 
@@ -53,8 +52,7 @@ class LogKnots:
         pivots = self.grid.diameters
         tolerance = 1e-9
         inside = (pivots >= knots[0] * (1 - tolerance)) & (pivots <= knots[-1] * (1 + tolerance))
-        spline = make_interp_spline(np.log(knots), np.eye(knots.size), k=3, bc_type="natural")
-        basis = np.where(inside[:, None], spline(np.log(pivots)), 0.0)
+        basis = np.where(inside[:, None], _natural_splines(np.log(knots), np.log(pivots)), 0.0)
         for name, value in (("diameters", knots), ("basis", basis), ("inside", inside)):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
@@ -95,3 +93,35 @@ class LogKnots:
         inverse: Any = np.linalg.pinv(self.basis[self.inside])
         x: Floats = logarithm @ inverse.T
         return x
+
+
+def _natural_splines(knots: Floats, places: Floats) -> Floats:
+    """Cubic splines that are one at a knot and zero at the others, and of no curvature at the outermost.
+
+    By their second derivatives at the knots (C. de Boor, A Practical Guide to Splines, 1978, chapter 4,
+    doi:10.1007/978-1-4612-6333-3), as `scipy.interpolate` has them, which takes a while to import.
+
+    Args:
+        knots: Increasing places, shape [knots].
+        places: Where the splines are wanted, between the first knot and the last, shape [places].
+
+    Returns:
+        Values, shape [places, knots].
+    """
+    widths = np.diff(knots)
+    slopes = np.diff(np.eye(knots.size), axis=0) / widths[:, None]
+    within = (
+        np.diag((widths[:-1] + widths[1:]) / 3.0) + np.diag(widths[1:-1] / 6.0, 1) + np.diag(widths[1:-1] / 6.0, -1)
+    )
+    curvature = np.zeros((knots.size, knots.size))
+    curvature[1:-1] = np.linalg.solve(within, np.diff(slopes, axis=0))
+    left = np.clip(np.searchsorted(knots, places, side="right") - 1, 0, knots.size - 2)
+    width = widths[left]
+    b = (places - knots[left]) / width
+    a = 1.0 - b
+    values = np.zeros((places.size, knots.size))
+    rows = np.arange(places.size)
+    values[rows, left] += a
+    values[rows, left + 1] += b
+    bend_left, bend_right = ((c**3 - c) * width**2 / 6.0 for c in (a, b))
+    return values + bend_left[:, None] * curvature[left] + bend_right[:, None] * curvature[left + 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console, RenderableType
@@ -14,7 +14,9 @@ from rich.text import Text
 from retrograde.aerosol.inversion.assumptions import assumptions
 from retrograde.aerosol.inversion.certificate import Certificate
 from retrograde.aerosol.inversion.recovering import Recovery
-from retrograde.aerosol.inversion.verification import Verification
+
+if TYPE_CHECKING:
+    from retrograde.aerosol.inversion.verification import Verification
 
 Document = dict[str, Any]
 

@@ -28,17 +28,17 @@ def size_axis(axes: Axes) -> None:
     """A logarithmic horizontal axis of diameters in nm."""
     axes.set_xscale("log")
     axes.set_xlabel("diameter / nm")
-    _plain(axes.xaxis)
+    plain(axes.xaxis)
 
 
 def vertical_size_axis(axes: Axes) -> None:
     """A logarithmic vertical axis of diameters in nm."""
     axes.set_yscale("log")
     axes.set_ylabel("diameter / nm")
-    _plain(axes.yaxis)
+    plain(axes.yaxis)
 
 
-def _plain(axis: Any) -> None:
+def plain(axis: Any) -> None:
     """Numbers at 1, 2 and 5 of every decade, written out."""
     from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 

@@ -36,12 +36,12 @@ def draw_averaging_kernels(axes: Axes, recovery: Recovery) -> None:
     axes.axhline(0.0, color="0.8", linewidth=0.8)
     size_axis(axes)
     axes.set_ylabel("averaging kernel")
-    axes.set_ylim(-0.55, 1.1)
+    axes.set_ylim(-0.7, 1.1)
     signal = recovery.state.uncertainty.degrees_of_freedom
     axes.legend(
         frameon=False,
         fontsize="small",
-        loc="lower left",
+        loc="lower right",
         title=f"{signal:.1f} degrees of freedom of {len(kernel)}",
         title_fontsize="small",
     )

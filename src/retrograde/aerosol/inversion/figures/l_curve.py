@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from retrograde.aerosol.inversion.figures._style import BLACK, BLUE, ORANGE
+from retrograde.aerosol.inversion.figures._style import BLACK, BLUE, ORANGE, plain
 from retrograde.aerosol.inversion.recovering import Recovery
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def draw_l_curve(axes: Axes, recovery: Recovery) -> None:
             fontsize="x-small",
             color=BLACK,
         )
+    plain(axes.xaxis)
     axes.set_xlabel("misfit / number of values")
     axes.set_ylabel("roughness")
     axes.legend(frameon=False, fontsize="small")

@@ -23,6 +23,8 @@ _PAIRS = [
     *(("RG403", "RG301"), ("RG404", "RG305")),
 ]
 
+_ONCE_MISSED = ("RG204+RG306:21000", "RG205+RG306:21000", "RG103+RG306:21100", "RG201+RG306:22000")
+
 
 @pytest.mark.parametrize("seed", range(_RIGHT))
 def test_right_program_is_declared_right(seed: int, auditor: Auditor) -> None:
@@ -52,3 +54,12 @@ def test_two_planted_faults_are_both_found(first: str, second: str, seed: int, a
     assert result.state == "audited", result.reason
     assert result.verdict == "wrong", (result.route, result.reason)
     assert all(result.points_at(c) for c in (first, second)), (result.route, result.found, result.expected)
+
+
+@pytest.mark.parametrize("label", _ONCE_MISSED)
+def test_faults_of_segments_that_are_run_again_are_found(label: str, auditor: Auditor) -> None:
+    trial = Trial.parse(label)
+    result = perform(trial, auditor)
+    assert result.state == "audited", result.reason
+    assert all(result.points_at(c) for c in trial.causes), (result.route, result.found, result.expected)
+    assert not result.invented

@@ -21,6 +21,7 @@ from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.judge import THE_IDEAL, Judgement
 from retrograde.gradients.lives import fresh_gradient
 from retrograde.gradients.sweep import IDEAL
+from retrograde.trace.callsite import NOWHERE
 
 Float = npt.NDArray[np.float64]
 _ENOUGH = 0.05
@@ -106,7 +107,7 @@ def _explain(judgement: Judgement, findings: list[Finding]) -> Explanation:
     error = max(gap(consumed, case.ideal), 1e-300)
     tried = _tried(judgement, on_tape)
     cut = cut or len(tried) < len(on_tape)
-    proven = _borne_out(judgement, _tape_faults(judgement, tried, seeded), seeded)
+    proven = _one_a_site(judgement, _borne_out(judgement, _tape_faults(judgement, tried, seeded), seeded))
     scale = next((f.scale for f in used if f.scale is not None), 1.0)
     remaining = _remaining(judgement, left * scale, proven, tried, seeded)
     reached = 1.0 - _share(remaining, max(gap(left * scale, seeded), 1e-300))
@@ -280,6 +281,17 @@ def _borne_out(judgement: Judgement, proven: Sequence[_Proven], seeded: Float) -
         if not without[best] < distance - noise:
             break
         kept, distance = rest[best], without[best]
+    return kept
+
+
+def _one_a_site(judgement: Judgement, proven: Sequence[_Proven]) -> list[_Proven]:
+    """Of several faults of one statement those that add something to the others: the rest is the same fault again."""
+    kept = list(proven)
+    for p in sorted(proven, key=lambda p: p.suspect.code):
+        rest = [q for q in kept if q is not p]
+        shared = p.suspect.site is not NOWHERE and any(q.suspect.site.key == p.suspect.site.key for q in rest)
+        if shared and gap(_joint(judgement, kept), _joint(judgement, rest)) <= resolution(judgement.case):
+            kept = rest
     return kept
 
 

@@ -62,9 +62,17 @@ def _overwritten(case: Case, writer: Operation, access: Access, readers: Accesse
     last = next(readers.of(access.ref.extent), None)
     if last is not None:
         reader, read = last
-        closed = case.recording.tapes_closed.get(reader.tape or -1)
-        after = writer.tape is None and closed is not None and writer.index >= closed
+        after = _is_after(case, writer, reader)
         yield Overwrite(writer.site, writer, reader, access, read, after, _changes(case, writer, access.ref))
+
+
+def _is_after(case: Case, writer: Operation, reader: Operation) -> bool:
+    """Whether a write came between the last operation of a reader's tape and the backward pass of it."""
+    if writer.tape is not None or writer.within == reader.tape:
+        return False
+    later = (o for o in case.recording.operations[writer.index + 1 :] if o.tape == reader.tape)
+    following = next(later, None)
+    return following is None or following.kind is Kind.BACKWARD
 
 
 def _changes(case: Case, writer: Operation, ref: ArrayRef) -> bool:

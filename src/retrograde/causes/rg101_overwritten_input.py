@@ -8,6 +8,7 @@ from retrograde.causes.overwrites import Overwrite, overwrites, route_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.segments import forerunners
 from retrograde.gradients.sweep import Policy
+from retrograde.trace.crossings import FROM_OUTSIDE
 
 CAUSE = Cause(
     code="RG101",
@@ -57,10 +58,13 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
     read = recording.name(overwrite.read.ref)
     known = name if name == read else f"{name} (the memory of {read})"
     when = "after the tape was closed, before backward," if overwrite.after_tape else ""
+    # A write from outside also ends the adjoint of what was there before, which the tape does not know.
+    from_outside = overwrite.writer.tape is None and overwrite.writer.kind in FROM_OUTSIDE
     key, echoed = overwrite.site.key, frozenset(forerunners(judgement.case).items())
 
     def switch_off(policy: Policy) -> Policy:
-        return policy.without(stale=policy.stale | {key}, echoed=policy.echoed | echoed)
+        changed = policy.without(stale=policy.stale | {key}, echoed=policy.echoed | echoed)
+        return changed.without(uncleared=policy.uncleared | {key}) if from_outside else changed
 
     return Suspect(
         code=code,

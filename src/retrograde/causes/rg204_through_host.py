@@ -31,7 +31,9 @@ CAUSE = Cause(
     finds=(
         "Contents that the host writes (`wp.array(...)`, `assign`, `fill_`, writes through `.numpy()`) and that change "
         "when the parameter is perturbed and the program run again. Proven by connecting the link: what the host "
-        "computes is differenced, and the gradient must change by what passes there."
+        "computes is differenced, and the gradient must change by what passes there. In a segment that is run again "
+        "for its backward pass only gradients pass: there, arrays that the host built from what it read while the tape "
+        "was open; proven by losing the gradients of the same arguments in the forward pass."
     ),
     why=(
         "`.numpy()` ends the chain: what NumPy or SciPy make of the values is unknown to the tape, and an array built "

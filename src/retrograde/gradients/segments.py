@@ -31,7 +31,7 @@ def is_split(case: Case) -> bool:
 def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef, Path]]:
     """Arrays of which a pass's tape reads what it has not written, but for the parameter, with their first reader.
 
-    What the pass is seeded with and its tape does not touch goes through it unchanged, and counts as read by the pass.
+    What the pass is seeded with and its tape does not write goes through it unchanged, and counts as read by the pass.
     """
     found: dict[int, tuple[Operation, ArrayRef, Path]] = {}
     written: list[ArrayRef] = []
@@ -46,8 +46,7 @@ def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef
         written += [a.ref for a in operation.accesses if a.usage.writes]
     for seed in backward.backward.seeds if backward.backward is not None else ():
         ref = seed.ref
-        touched = any(w.extent.overlaps(ref.extent) for w in written)
-        if seed.continued and not _is_parameter(case, ref) and not touched:
+        if seed.continued and not _is_parameter(case, ref) and not _covers(written, ref.extent):
             found.setdefault(ref.pointer, (backward, ref, (case.recording.name(ref),)))
     return list(found.values())
 

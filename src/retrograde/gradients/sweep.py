@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -465,18 +466,17 @@ class Sweep:
 
         What a launch sees that lends to others is noted: where `is_true` holds the true contents, else stale ones.
         """
-        pairs = policy.lent | policy.echoed
+        lenders, by_borrower = _lending(policy.lent, policy.echoed)
 
         def seen(access: Access) -> Float:
             return (truth if is_true(access) else stale).values(access.ref)
 
-        if any(lender == operation.index for lender, _ in pairs):
+        if operation.index in lenders:
             self._seen[operation.index] = {a.path: (seen(a), truth.values(a.ref)) for a in operation.accesses}
         changes: list[tuple[ArrayRef, Float]] = []
-        for lender, borrower in pairs:
-            if borrower != operation.index or lender not in self._seen:
+        for lender, whole in by_borrower.get(operation.index, ()):
+            if lender not in self._seen:
                 continue
-            whole = (lender, borrower) in policy.lent
             for access in operation.accesses:
                 values, true = self._seen[lender].get(access.path, (np.empty(0), np.empty(0)))
                 if values.shape == access.ref.full_shape and (whole or not np.array_equal(values, true)):
@@ -496,6 +496,18 @@ class Sweep:
             if access.usage.writes and access.ref.extent.overlaps(extent) and access.path in treatment.by_array:
                 return treatment.by_array[access.path]
         return treatment.moment
+
+
+@lru_cache(maxsize=4)
+def _lending(
+    lent: frozenset[tuple[int, int]], echoed: frozenset[tuple[int, int]]
+) -> tuple[frozenset[int], Mapping[int, Sequence[tuple[int, bool]]]]:
+    """Launches that lend what they saw; and for each that borrows from whom, and whether all of it."""
+    found: dict[int, list[tuple[int, bool]]] = {}
+    for pairs, whole in ((echoed, False), (lent, True)):
+        for lender, borrower in sorted(pairs):
+            found.setdefault(borrower, []).append((lender, whole))
+    return frozenset(lender for lender, _ in lent | echoed), found
 
 
 def end_of_life(ref: ArrayRef, shadow: Memory) -> None:

@@ -250,7 +250,6 @@ class Recording:
         undo: Overwritten contents by operation index.
         names: Names of arrays by identity of the array object.
         sites: Call sites that created arrays, likewise.
-        tapes_closed: Index of the operation before which each tape was last closed.
         notes: What could not be observed, a sentence each.
         callbacks: Functions recorded with `Tape.record_func`, by operation index.
         in_torch: Addresses of the gradients of torch's parameters, each with those where torch itself kept it.
@@ -261,7 +260,6 @@ class Recording:
     undo: Mapping[int, tuple[Undo, ...]]
     names: Mapping[int, str]
     sites: Mapping[int, CallSite]
-    tapes_closed: Mapping[int, int]
     notes: tuple[str, ...] = ()
     callbacks: Mapping[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
     in_torch: Mapping[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])

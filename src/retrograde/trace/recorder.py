@@ -83,7 +83,6 @@ class Recorder:
         self.sites: dict[int, CallSite] = {}
         self.tapes = TapeIdentities()
         self.open_tape: int | None = None
-        self.tapes_closed: dict[int, int] = {}
         self.watches = Watches()
         self.notes: list[str] = []
         self.failure: str | None = None
@@ -400,8 +399,6 @@ class Recorder:
         """The open tape was closed."""
         self.thread.admit(())
         self._notice_host_writes()
-        if self.open_tape is not None:
-            self.tapes_closed[self.open_tape] = len(self.operations)
         self.open_tape = None
 
     def callback(self, tape: Any, function: Any, arrays: Iterable[Any]) -> None:
@@ -537,7 +534,6 @@ class Recorder:
             undo={k: tuple(v) for k, v in self._contents.undo.items()},
             names=dict(self.names.by_array),
             sites=dict(self.sites),
-            tapes_closed=dict(self.tapes_closed),
             notes=tuple(self.notes),
             callbacks=dict(self.callbacks),
             in_torch=self.in_torch(),

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from retrograde.request import DISK, MEMORY
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.extents import Bytes, Extent, host_view, read_bytes
 from retrograde.trace.frugal import Copies
@@ -38,8 +39,8 @@ class Room:
         folder: Where the file lies; None for the folder for temporary files.
     """
 
-    memory: int = 4 << 30
-    disk: int = 16 << 30
+    memory: int = int(MEMORY * 2**30)
+    disk: int = int(DISK * 2**30)
     folder: str | None = None
 
 

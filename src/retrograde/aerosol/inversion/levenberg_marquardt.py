@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,12 @@ class LevenbergMarquardt:
     ) -> None:
         self.problem, self.boxes = problem, boxes
         self._tolerances = tolerances or Tolerances()
+        self._device = device
         self._evaluation = Evaluation(problem, boxes, device=device)
-        self._columns = Columns(problem, boxes, is_central=False, device=device)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns(self.problem, self.boxes, is_central=False, device=self._device)
 
     @property
     def evaluation(self) -> Evaluation:

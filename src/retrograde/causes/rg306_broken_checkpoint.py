@@ -8,6 +8,7 @@ from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.segments import (
     Cut,
+    first_readings,
     is_carried,
     is_split,
     leaves_of,
@@ -108,10 +109,11 @@ def _elsewhere(case: Case) -> list[Suspect]:
     lent: set[tuple[int, int]] = set()
     starts: list[tuple[tuple[int, int], float]] = []
     for pairs in repeated_launches(case).values():
-        distance = other_start(case, pairs[0])
-        if distance > 1e-6:
+        found = ((pair, other_start(case, pair)) for pair in first_readings(case, pairs))
+        parting = next((f for f in found if f[1] > 1e-6), None)
+        if parting is not None:
             lent |= set(pairs)
-            starts.append((pairs[0], distance))
+            starts.append(parting)
     if not starts:
         return []
     (again, first), distance = max(starts, key=lambda s: s[1])

@@ -215,6 +215,19 @@ def _key(operation: Operation) -> tuple[object, ...]:
     return (call.kernel.key, call.kernel.module.name, extent_of(call))
 
 
+def first_readings(case: Case, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those pairs of a tape whose repetition is the first to read some array that it has not written."""
+    known: list[ArrayRef] = []
+    found: list[tuple[int, int]] = []
+    for pair in pairs:
+        accesses = case.recording.operations[pair[0]].accesses
+        read = [a.ref for a in accesses if a.usage.load and a.ref.differentiable]
+        if not all(_covers(known, ref.extent) for ref in read):
+            found.append(pair)
+        known += [a.ref for a in accesses if a.ref.differentiable]
+    return found
+
+
 def other_start(case: Case, pair: tuple[int, int]) -> float:
     """How far what a launch read lies from what the launch that it repeats had read, relative to the latter."""
     again, first = (case.recording.operations[i] for i in pair)

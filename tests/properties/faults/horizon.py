@@ -49,9 +49,9 @@ def _marked(operation: ir.Operation, name: str) -> ir.Operation:
     """The operation, marked where it reads a buffer."""
     match operation:
         case ir.Launch() if any(r.buffer == name for r in operation.bindings):
-            return replace(operation, mark=_MARK)
+            return replace(operation, mark=f"{operation.mark} {_MARK}".strip())
         case ir.Copy() if operation.source.buffer == name:
-            return replace(operation, mark=_MARK)
+            return replace(operation, mark=f"{operation.mark} {_MARK}".strip())
         case ir.Loop():
             return replace(operation, body=tuple(_marked(o, name) for o in operation.body))  # pyright: ignore
         case _:

@@ -144,7 +144,7 @@ class _Conductor:
             return False
         self.looked_at = len(recorder.operations)
         recording = self.recorder.result()
-        lives = find_lives(recording)
+        lives = _main(find_lives(recording))
         by_name: dict[str, int] = {}
         for life in lives:
             by_name[life.name] = by_name.get(life.name, 0) + 1
@@ -191,8 +191,9 @@ class _Conductor:
             clock=self.clock.share(_JUDGING),
             longest=max(_LONGEST, _LONGER * ran),
         )
-        nested = [life for life in lives if life.nested] if any(life.in_torch for life in lives) else []
-        judgements, skipped = self._judge_all(recording, [life for life in lives if life not in nested], means)
+        main = _main(lives)
+        nested = [life for life in lives if life not in main]
+        judgements, skipped = self._judge_all(recording, main, means)
         if any(j.opinion is not Opinion.RIGHT and j.case.life.in_torch and not j.case.inner for j in judgements):
             judgements += self._judge_all(recording, nested, means)[0]
         if self.keep is not None:
@@ -281,6 +282,11 @@ class _Conductor:
             seconds=seconds,
             overhead=None if self.stopped or ran <= 0.0 else seconds / ran,
         )
+
+
+def _main(lives: Sequence[Life]) -> list[Life]:
+    """Lives to judge for themselves: not those that parameters of torch stand for, where there are any."""
+    return [life for life in lives if not life.nested or not any(other.in_torch for other in lives)]
 
 
 def losses_of(recording: Recording, lives: Sequence[Life], only: str | None = None) -> tuple[Loss, ...]:

@@ -12,7 +12,8 @@ from retrograde.causes.finding import Evidence
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.sweep import Policy
-from retrograde.trace.callsite import NOWHERE, CallSite
+from retrograde.trace.callsite import NOWHERE, CallSite, is_user_file
+from retrograde.trace.operations import Operation
 
 Float = npt.NDArray[np.float64]
 
@@ -81,3 +82,12 @@ def resolution(case: Case) -> float:
 def place(site: CallSite) -> tuple[str | None, int | None]:
     """File and line of a call site for a finding."""
     return (None, None) if site is NOWHERE or not site.file else (site.file, site.line)
+
+
+def kernel_site(operation: Operation) -> CallSite:
+    """Where the kernel of a launch is defined; of a kernel of Warp's own, the program's line that has it launched."""
+    assert operation.launch is not None
+    kernel = operation.launch.kernel
+    if not is_user_file(kernel.adj.filename):
+        return operation.site
+    return CallSite(kernel.adj.filename, int(kernel.adj.fun_lineno), str(kernel.key))

@@ -8,14 +8,19 @@ import sys
 from collections.abc import Iterator
 
 from retrograde.causes.base import Cause
-from retrograde.causes.intervention import Suspect
+from retrograde.causes.intervention import Suspect, kernel_site
 from retrograde.gradients.backward_on import has_adjoint
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite, is_user_file
-from retrograde.trace.operations import LaunchCall, Operation
+from retrograde.trace.operations import Operation
 
 _OPTION = "enable_backward"
+_WARPS_OWN = "a kernel of Warp's own"
+_OTHER_WAY = (
+    "Compute this with kernels of your own, or leave what is recorded of it out and record its adjoint with "
+    "Tape.record_func."
+)
 
 CAUSE = Cause(
     code="RG202",
@@ -60,7 +65,7 @@ def find(judgement: Judgement) -> list[Suspect]:
         if call is None or has_adjoint(call) or operation.index in case.window.claimed:
             continue
         if operation.index in case.window.upstream:
-            groups.setdefault(_switch(call), []).append(operation)
+            groups.setdefault(_switch(operation), []).append(operation)
     return [_suspect(site, where, operations) for (site, where), operations in groups.items()]
 
 
@@ -79,17 +84,20 @@ def _suspect(site: CallSite, where: str, operations: list[Operation]) -> Suspect
             f"{_OPTION} is off for {where}, so {names}, launched at line {operations[0].site.line}, has no backward "
             f"pass: nothing passes back through it."
         ),
-        fix=f"Leave {_OPTION} on for {names}.",
+        fix=_OTHER_WAY if where == _WARPS_OWN else f"Leave {_OPTION} on for {names}.",
         route=where,
         switch_off=switch_off,
         evidence={"launch_line": operations[0].site.line, "kernels": names},
     )
 
 
-def _switch(call: LaunchCall) -> tuple[CallSite, str]:
+def _switch(operation: Operation) -> tuple[CallSite, str]:
     """The line that switches the backward pass off, and for what it does so."""
-    kernel = call.kernel
-    definition = CallSite(kernel.adj.filename, int(kernel.adj.fun_lineno), str(kernel.key))
+    assert operation.launch is not None
+    kernel = operation.launch.kernel
+    definition = kernel_site(operation)
+    if definition is operation.site:
+        return definition, _WARPS_OWN
     if kernel.options.get(_OPTION) is not None:
         return definition, "the kernel"
     lines = list(_lines_that_set(kernel.adj.filename, "set_module_options"))

@@ -8,7 +8,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.leftovers import begun_with_earlier
-from retrograde.gradients.lives import first_to_add
+from retrograde.gradients.lives import Life, added_to
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite
 
@@ -56,12 +56,11 @@ def find(judgement: Judgement) -> list[Suspect]:
 
 def _own(judgement: Judgement) -> list[Suspect]:
     life = judgement.case.life
-    started = first_to_add(life)
-    if started is None or life.consumed is None or life.taped is None:
+    started = [(o, old) for o, old in added_to(life) if old.any()]
+    if not started or life.consumed is None or life.taped is None:
         return []
-    first, old = started
-    if not old.any():
-        return []
+    first = started[0][0]
+    old = sum((old for _, old in started[1:]), started[0][1])
     return [
         Suspect(
             code=CAUSE.code,
@@ -71,7 +70,7 @@ def _own(judgement: Judgement) -> list[Suspect]:
                 f"{life.name}.grad still held the gradient of earlier passes (norm {np.linalg.norm(old):.4g}) when "
                 f"this backward began, and it was added to."
             ),
-            fix="Call tape.zero() after the update, before the next backward.",
+            fix=_fix(life),
             array=life.name,
             route="the parameter's own buffer",
             repaired=life.taped - old,
@@ -79,6 +78,14 @@ def _own(judgement: Judgement) -> list[Suspect]:
             evidence={"left_over_norm": float(np.linalg.norm(old))},
         )
     ]
+
+
+def _fix(life: Life) -> str:
+    if life.in_torch:
+        return "Call optimizer.zero_grad() after the update, before the next backward."
+    if life.nested:
+        return "Clear the gradients of Warp's arrays in the function's backward, before it runs the tape."
+    return "Call tape.zero() after the update, before the next backward."
 
 
 def _others(judgement: Judgement) -> list[Suspect]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from retrograde.causes.base import Cause
-from retrograde.causes.intervention import Suspect
+from retrograde.causes.intervention import Suspect, kernel_site
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.sweep import Policy
-from retrograde.trace.callsite import CallSite
 
 CAUSE = Cause(
     code="RG410",
@@ -57,7 +56,7 @@ def find(judgement: Judgement) -> list[Suspect]:
 
         found[key] = Suspect(
             code=CAUSE.code,
-            site=CallSite(call.kernel.adj.filename, int(call.kernel.adj.fun_lineno), key),
+            site=kernel_site(operation),
             order=operation.index,
             message=(
                 f"The adjoint of kernel {key}, launched at line {operation.site.line}, is not its derivative: tested "

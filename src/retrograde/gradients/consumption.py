@@ -103,11 +103,7 @@ def consumed_gradient(
     start = min(backwards[0].index, stop if update is None else update.index)
     limit = max(stop, update.index + 1) if update is not None else stop
     first = max(begin, _search_start(recording, ref, start, limit))
-    readings = [
-        _reading(o, gradient, ref)
-        for o in recording.operations[first:limit]
-        if o.kind is not Kind.HOST_WRITE and o.site.key not in aside and any(e.overlaps(gradient) for e in o.gradients)
-    ]
+    readings = readings_of(recording, ref, first, limit, aside)
     if not readings:
         return (), None, None
     readings = _untransformed(recording, gradient, backwards[-1].index, readings)
@@ -123,6 +119,26 @@ def consumed_gradient(
             cleared = _clear_between(recording, gradient, last.index, limit)
             counted = [Reading(last, viewed, np.ones(viewed.shape, dtype=bool))]
     return tuple(counted), consumed, cleared
+
+
+def readings_of(
+    recording: Recording, ref: ArrayRef, begin: int, end: int, aside: Set[Key] = frozenset()
+) -> list[Reading]:
+    """All readings of a parameter's gradient in a range of operations.
+
+    Args:
+        recording: The recording.
+        ref: The parameter.
+        begin, end: The range.
+        aside: Lines that put gradients aside, whose readings do not count.
+    """
+    gradient = ref.gradient_extent
+    return [
+        _reading(o, gradient, ref)
+        for o in recording.operations[begin:end]
+        if gradient is not None and o.kind is not Kind.HOST_WRITE and o.site.key not in aside
+        if any(e.overlaps(gradient) for e in o.gradients)
+    ]
 
 
 def _search_start(recording: Recording, ref: ArrayRef, start: int, limit: int) -> int:

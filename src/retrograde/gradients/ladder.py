@@ -142,9 +142,14 @@ class Case:
         return fresh - sum((g.reshape(fresh.shape) for g in twice), np.zeros(fresh.shape))
 
     def is_in_place(self, life: Life) -> bool:
-        """Whether what Warp returned lay in torch's own gradient already, so that torch added it to itself."""
+        """Whether what Warp returned lay in torch's own gradient already, so that torch added it to itself.
+
+        Not where torch, without a gradient of its own before, keeps what is returned.
+        """
         assert self.life.ref.gradient is not None
-        return life.ref.gradient in self.recording.in_torch[self.life.ref.gradient]
+        places = self.recording.in_torch[self.life.ref.gradient]
+        around = (t for t in self.life.backwards for b in life.backwards if t.ordinal < b.ordinal and b.index < t.index)
+        return any(places.get(t.ordinal) == life.ref.gradient for t in around)
 
     def _window_of(self, tapes: frozenset[int]) -> Window:
         """The window, from the first operation of some tapes on."""

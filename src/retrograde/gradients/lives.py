@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from retrograde.gradients.by_number import NumberUse, versions_by_number
-from retrograde.gradients.consumption import CLEARS, Reading, assembled, consumed_gradient, put_aside, touches
+from retrograde.gradients.consumption import (
+    CLEARS,
+    Reading,
+    assembled,
+    consumed_gradient,
+    put_aside,
+    readings_of,
+    touches,
+)
 from retrograde.gradients.orphans import Orphan, find_orphans
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
@@ -167,6 +175,7 @@ def _nest(recording: Recording, lives: Sequence[Life]) -> list[Life]:
         return all(any(t.ordinal < b.ordinal and b.index < t.index for t in outer) for b in life.backwards)
 
     marked = [replace(life, nested=not life.in_torch and around(life, passes)) for life in lives] if passes else lives
+    marked = [_within_torch(recording, life, passes) if life.nested else life for life in marked]
     nested = [life for life in marked if life.nested]
     return [
         replace(life, inner=tuple(n for n in nested if n.ref.extent == life.ref.extent and around(n, life.backwards)))
@@ -174,6 +183,27 @@ def _nest(recording: Recording, lives: Sequence[Life]) -> list[Life]:
         else life
         for life in marked
     ]
+
+
+def _within_torch(recording: Recording, life: Life, passes: Sequence[Operation]) -> Life:
+    """A life within torch's backward passes, of which torch takes what each returns and adds it to the rest.
+
+    It has the passes of its own array, not those of others on the same memory; what is returned of each counts.
+    """
+    assert life.ref.gradient_extent is not None
+    between = recording.operations[life.first.index : life.last]
+    mine = {o.tape for o in between if any(f.gradient == life.ref.gradient for a in o.accesses for f in a.ref.leaves)}
+    backwards = tuple(b for b in life.backwards if b.tape in mine) or life.backwards
+    readings: list[Reading] = []
+    for outer in passes:
+        inside = [b.index for b in backwards if outer.ordinal < b.ordinal and b.index < outer.index]
+        if inside:
+            readings += readings_of(recording, life.ref, max(inside) + 1, outer.index)[-1:]
+    if len(readings) < 2:
+        return replace(life, backwards=backwards, taped=_taped(life.ref, backwards, life.readings))
+    consumed = sum((r.values for r in readings[1:]), readings[0].values)
+    taped = _taped(life.ref, backwards, readings)
+    return replace(life, backwards=backwards, readings=tuple(readings), consumed=consumed, taped=taped)
 
 
 # -- who is a parameter --------------------------------------------------------------------------------
@@ -517,13 +547,26 @@ def fresh_gradient(life: Life) -> Float | None:
 
 def first_to_add(life: Life) -> tuple[Operation, Float] | None:
     """The first backward pass of a life that adds to its gradient buffer, and what lay there before it."""
+    return next(_additions(life), None)
+
+
+def added_to(life: Life) -> list[tuple[Operation, Float]]:
+    """For each reading of a life's gradient, the first pass that added to what was read, and what lay there before."""
+    found: list[tuple[Operation, Float]] = []
+    begin = -1
+    for end in [r.operation.index for r in life.readings[:-1]] + [life.last + 1]:
+        found += [(o, old) for o, old in _additions(life) if begin < o.index < end][:1]
+        begin = end
+    return found
+
+
+def _additions(life: Life) -> Iterator[tuple[Operation, Float]]:
     gradient = life.ref.gradient_extent
     for operation in life.backwards if gradient is not None else ():
         assert gradient is not None
         before = assembled(operation.backward.before, gradient) if operation.backward is not None else None
         if before is not None:
-            return operation, gradient_values(before, life.ref)
-    return None
+            yield operation, gradient_values(before, life.ref)
 
 
 def is_bookkeeping_clean(life: Life) -> bool:

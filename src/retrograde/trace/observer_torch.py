@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -41,18 +42,40 @@ class TorchCalls(Patches):
         """Torch has been imported."""
         hooks: Any = importlib.import_module("torch.optim.optimizer")
         self._hooks += [
-            hooks.register_optimizer_step_pre_hook(self._on_optimizer(self._torch.before_step)),
-            hooks.register_optimizer_step_post_hook(self._on_optimizer(self._torch.after_step)),
+            hooks.register_optimizer_step_pre_hook(self._before_step),
+            hooks.register_optimizer_step_post_hook(self._after_step),
         ]
         self._patch(torch.optim.Optimizer, "__init__", self._optimizer_made)
         self._patch(torch.autograd, "backward", self._torch_backward)
 
-    def _on_optimizer(self, told: Call) -> Call:
-        def hook(optimizer: Any, *_: Any) -> None:
-            with self._inside():
-                self._tell(told, optimizer)
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
+        """Observe a step, and the function that evaluates the loss within it where it is given one."""
+        with self._inside():
+            given = kwargs.get("closure", args[1] if len(args) > 1 else None)
+            if not callable(given):
+                self._tell(self._torch.before_step, optimizer)
+                return None
+            self._tell(self._torch.before_evaluations)
+        closure = self._closure(optimizer, given)
+        if "closure" in kwargs:
+            return args, {**kwargs, "closure": closure}
+        return (args[0], closure, *args[2:]), kwargs
 
-        return hook
+    def _after_step(self, *_: Any) -> None:
+        with self._inside():
+            self._tell(self._torch.after_step)
+
+    def _closure(self, optimizer: Any, original: Call) -> Call:
+        @functools.wraps(original)
+        def closure(*args: Any, **kwargs: Any) -> Any:
+            with self._inside():
+                self._tell(self._torch.after_step)
+            loss = original(*args, **kwargs)
+            with self._inside():
+                self._tell(self._torch.before_step, optimizer)
+            return loss
+
+        return closure
 
     def _optimizer_made(self, original: Call) -> Call:
         def init(optimizer: Any, *args: Any, **kwargs: Any) -> None:

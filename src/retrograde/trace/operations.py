@@ -252,7 +252,8 @@ class Recording:
         sites: Call sites that created arrays, likewise.
         notes: What could not be observed, a sentence each.
         callbacks: Functions recorded with `Tape.record_func`, by operation index.
-        in_torch: Addresses of the gradients of torch's parameters, each with those where torch itself kept it.
+        in_torch: Addresses of the gradients of torch's parameters, each with those where torch itself kept it when a
+            backward pass began, by the ordinal of the pass.
         segments: Stretches whose overwritten contents `undo` does not have, in program order.
     """
 
@@ -262,7 +263,7 @@ class Recording:
     sites: Mapping[int, CallSite]
     notes: tuple[str, ...] = ()
     callbacks: Mapping[int, Callable[[], None]] = field(default_factory=dict[int, Callable[[], None]])
-    in_torch: Mapping[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    in_torch: Mapping[int, Mapping[int, int]] = field(default_factory=dict[int, Mapping[int, int]])
     segments: tuple[Segment, ...] = ()
 
     def name(self, ref: ArrayRef) -> str:

@@ -32,7 +32,7 @@ class Patches:
         self._torch = TorchBridge(recorder, torch_interop.from_torch)
         self._waiting: WhenImported | None = None
         self._hooks: list[Any] = []
-        recorder.in_torch = self._torch.addresses
+        recorder.in_torch = self._torch.places
 
     def _patch(self, owner: Any, name: str, wrapper: Callable[[Call], Call]) -> None:
         original = _found(owner, name)

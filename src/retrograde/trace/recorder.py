@@ -7,7 +7,7 @@ writes, the contents about to be lost are kept, so that memory can be rolled bac
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -102,7 +102,7 @@ class Recorder:
         self._passed_on: set[int] = set()
         self.stepping = False
         self._seen_torch = False
-        self.in_torch: Callable[[], dict[int, frozenset[int]]] = dict
+        self.in_torch: Callable[[], Mapping[int, Mapping[int, int]]] = dict
         self._arrays: dict[tuple[object, ...], Any] = {}
         self.objects = Objects()
 

@@ -23,8 +23,6 @@ from retrograde.trace.passes import value_of
 from retrograde.trace.recorder import LOAD, STORE, Pending, Recorder
 from retrograde.trace.warp_api import wp
 
-_WHOLE_STEP = "LBFGS"
-
 
 @dataclass(eq=False)
 class Leaf:
@@ -34,14 +32,14 @@ class Leaf:
         tensor: The parameter.
         array: A Warp array over its memory, whose gradient is the mirror.
         mirror: Contents of `tensor.grad`.
-        addresses: Where `tensor.grad` has been.
+        places: Where `tensor.grad` was when a backward pass of torch began, by the ordinal of the pass.
         ready: Whether torch's backward pass reached it since the last step.
     """
 
     tensor: Any
     array: Any
     mirror: Any
-    addresses: set[int] = field(default_factory=set[int])
+    places: dict[int, int] = field(default_factory=dict[int, int])
     ready: bool = False
 
     @property
@@ -109,9 +107,6 @@ class TorchBridge:
 
     def before_step(self, optimizer: Any) -> None:
         """An optimizer is about to read the gradients and to write the parameters."""
-        if type(optimizer).__name__ == _WHOLE_STEP:
-            self.recorder.notes.append("torch.optim.LBFGS runs backward inside its step, which is not looked into.")
-            return
         self.recorder.stepping = True
         written: list[tuple[Leaf, Pending]] = []
         for tensor in _parameters(optimizer):
@@ -122,9 +117,16 @@ class TorchBridge:
             written.append((leaf, self.recorder.begin(Kind.HOST_WRITE, [Access(leaf.ref, STORE)])))
         self._steps.append(written)
 
-    def after_step(self, optimizer: Any) -> None:
+    def before_evaluations(self) -> None:
+        """An optimizer is about to step with a function that evaluates the loss, and reads nothing before that.
+
+        Between two evaluations it does what it does in a step: it reads the gradients and writes the parameters.
+        """
+        self._steps.append([])
+
+    def after_step(self) -> None:
         """An optimizer has written the parameters, which are used from here on."""
-        if type(optimizer).__name__ == _WHOLE_STEP or not self._steps:
+        if not self._steps:
             return
         for _, pending in (written := self._steps.pop()):
             self.recorder.commit_write(pending)
@@ -192,6 +194,9 @@ class TorchBridge:
             Kind.BACKWARD, [Access(r, LOAD, i, ("loss",)) for i, r in enumerate(known)], TORCH
         )
         seeds = () if loss is not None else tuple(_seed(r, w) for r, w in zip(known, weights, strict=True))
+        for leaf in self._leaves.values():
+            if leaf.tensor.grad is not None:
+                leaf.places[pending.ordinal] = leaf.tensor.grad.data_ptr()
         self._absent = {key for key, leaf in self._leaves.items() if leaf.tensor.grad is None}
         self._before = {key: _bytes_or_zeros(leaf).copy() for key, leaf in self._leaves.items()}
         if self.recorder.probe is not None:
@@ -204,7 +209,6 @@ class TorchBridge:
         for key, before in self._before.items():
             leaf = self._leaves[key]
             if leaf.tensor.grad is not None:
-                leaf.addresses.add(leaf.tensor.grad.data_ptr())
                 changed = key in self._absent or not np.array_equal(_bytes(leaf.tensor.grad), before)
                 leaf.ready = leaf.ready or changed
             self._reflect(leaf)
@@ -225,9 +229,9 @@ class TorchBridge:
         self.recorder.names.by_array[id(array)] = name or "the tensor that torch runs backward from"
         return describe(array)
 
-    def addresses(self) -> dict[int, frozenset[int]]:
-        """Where gradients of torch's parameters have been, by the address of their mirror."""
-        return {leaf.gradient.pointer: frozenset(leaf.addresses) for leaf in self._leaves.values()}
+    def places(self) -> dict[int, dict[int, int]]:
+        """Where gradients of torch's parameters were at the beginning of a pass, by the address of their mirror."""
+        return {leaf.gradient.pointer: dict(leaf.places) for leaf in self._leaves.values()}
 
 
 def _parameters(optimizer: Any) -> list[Any]:

@@ -25,3 +25,8 @@ def lean_module(gain: np.ndarray) -> float:
 def kept_buffers(rain: np.ndarray) -> float:
     river = 0.7 * np.sin(rain**2 + 0.2 * rain)
     return float(((river + 0.5 * rain) * (river - 0.3)).sum())
+
+
+def receptors(s: np.ndarray) -> float:
+    dilution = np.array([[0.7, 0.2, 0.0], [0.0, 0.9, 0.0], [0.3, 0.0, 0.5], [0.0, 0.0, 1.1]])
+    return float(((dilution @ np.exp(s) - np.array([0.8, 1.0, 0.9, 0.7])) ** 2).sum())

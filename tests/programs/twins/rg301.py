@@ -84,3 +84,8 @@ def torch_sums_up(x: np.ndarray) -> float:
 def adjoint_by_hand(w: np.ndarray) -> float:
     x = np.linspace(-1.0, 1.0, 7).astype(np.float32).astype(float)
     return float(((np.exp(w[0] * x) + w[1] * x - 1.0 - 2.0 * x) ** 2).sum())
+
+
+def torch_two_losses(x: np.ndarray) -> float:
+    y = np.tanh(x) * np.roll(x, -1)
+    return float(((y - 0.2) ** 2).sum() + 0.3 * (y**4).sum())

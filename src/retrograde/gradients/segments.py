@@ -40,15 +40,20 @@ def leaves_of(case: Case, backward: Operation) -> list[tuple[Operation, ArrayRef
             continue
         for access in operation.accesses:
             ref = access.ref
-            loaded = access.usage.load and ref.gradient is not None and not _is_parameter(case, ref)
-            if loaded and not _covers(written, ref.extent):
+            needed = _needs_old(access) and ref.gradient is not None and not _is_parameter(case, ref)
+            if needed and not _covers(written, ref.extent):
                 found.setdefault(ref.pointer, (operation, ref, access.path))
-        written += [a.ref for a in operation.accesses if a.usage.writes]
+        written += [a.ref for a in operation.accesses if a.usage.store]
     for seed in backward.backward.seeds if backward.backward is not None else ():
         ref = seed.ref
         if seed.continued and not _is_parameter(case, ref) and not _covers(written, ref.extent):
             found.setdefault(ref.pointer, (backward, ref, (case.recording.name(ref),)))
     return list(found.values())
+
+
+def _needs_old(access: Access) -> bool:
+    """Whether what an array held before goes into what an operation leaves: it is read, or added to."""
+    return access.usage.load or access.usage.accumulate
 
 
 def _covers(written: Iterable[ArrayRef], extent: Extent) -> bool:
@@ -192,7 +197,7 @@ def readings_of(case: Case, backward: Operation, ref: ArrayRef) -> list[tuple[Op
     found: list[tuple[Operation, Access]] = []
     for operation in _run_under(case, backward):
         touching = [a for a in operation.accesses if a.ref.extent.overlaps(ref.extent)] if operation.launch else []
-        found += [(operation, a) for a in touching if a.usage.load]
+        found += [(operation, a) for a in touching if a.usage.load and not a.usage.writes]
         if any(a.usage.writes for a in touching):
             break
     return found
@@ -221,7 +226,7 @@ def first_readings(case: Case, pairs: Sequence[tuple[int, int]]) -> list[tuple[i
     found: list[tuple[int, int]] = []
     for pair in pairs:
         accesses = case.recording.operations[pair[0]].accesses
-        read = [a.ref for a in accesses if a.usage.load and a.ref.differentiable]
+        read = [a.ref for a in accesses if _needs_old(a) and a.ref.differentiable]
         if not all(_covers(known, ref.extent) for ref in read):
             found.append(pair)
         known += [a.ref for a in accesses if a.ref.differentiable]
@@ -236,7 +241,7 @@ def other_start(case: Case, pair: tuple[int, int]) -> float:
     now, then = (case.window.contents_before(o.index) for o in (again, first))
     distance, scale = 0.0, 0.0
     for one, other in zip(again.accesses, first.accesses, strict=False):
-        if one.usage.load and one.ref.differentiable and one.ref.full_shape == other.ref.full_shape:
+        if _needs_old(one) and one.ref.differentiable and one.ref.full_shape == other.ref.full_shape:
             expected = then.values(other.ref)
             distance += float(np.sum((now.values(one.ref) - expected) ** 2))
             scale += float(np.sum(expected**2))

@@ -35,7 +35,7 @@ tape.backward(loss)
 wp.launch(refresh, dim=n, inputs=[coefficient])
 """,
     known_problems=(
-        "Voxels of a volume, and what a hash grid or a BVH was built on, are not restored: where they are changed before "
+        "Voxels of a volume, and what a hash grid or a BVH was built on, are not restored: where they change before "
         "`backward()`, the gradient is called wrong, and the error stays unexplained. Points of a mesh are restored."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#array-overwrites",),

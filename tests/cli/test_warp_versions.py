@@ -12,7 +12,6 @@ from retrograde.warp_version import OLDEST
 
 ABSENT = "raise ImportError('No module named warp', name='warp')\n"
 OLD = "from types import SimpleNamespace\nconfig = SimpleNamespace(version='1.8.1')\n"
-WITHOUT_RECORDED_FUNCTIONS = "import warp\ndel warp.Tape.record_func\n"
 WITHOUT_TORCH = "import warp._src.torch\ndel warp._src.torch.from_torch\n"
 
 
@@ -21,10 +20,9 @@ WITHOUT_TORCH = "import warp._src.torch\ndel warp._src.torch.from_torch\n"
     [
         ("warp/__init__.py", ABSENT, f"needs Warp {OLDEST} or later, which cannot be imported: No module named warp."),
         ("warp/__init__.py", OLD, f"needs Warp {OLDEST} or later; 1.8.1 is installed."),
-        ("sitecustomize.py", WITHOUT_RECORDED_FUNCTIONS, "lacks something that the audit observes: Tape has no"),
         ("sitecustomize.py", WITHOUT_TORCH, "has no attribute 'from_torch'."),
     ],
-    ids=["none", "old", "without a method", "without a function"],
+    ids=["none", "old", "without a function"],
 )
 def test_what_is_missing_is_said(real, monkeypatch, file, content, reason):
     real.write(f"other/{file}", content)

@@ -144,11 +144,12 @@ class _Conductor:
             return False
         self.looked_at = len(recorder.operations)
         recording = self.recorder.result()
-        lives = _main(find_lives(recording))
+        if not reads_gradients(recording):
+            return False
         by_name: dict[str, int] = {}
-        for life in lives:
+        for life in _main(find_lives(recording)):
             by_name[life.name] = by_name.get(life.name, 0) + 1
-        return bool(by_name) and reads_gradients(recording) and max(by_name.values()) >= self.wanted
+        return bool(by_name) and max(by_name.values()) >= self.wanted
 
     def _conclude(self, ending: Ending) -> Audit:
         ran = time.monotonic() - self.started

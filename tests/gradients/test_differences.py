@@ -3,10 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.gradients.functions import FAMILIES, Sample, accumulated, cancelling, kinked, smooth
 
 from retrograde.gradients.differences import Derivative, differentiate, sparing, steps_for
+from retrograde.gradients.rungs import Direction
+from retrograde.gradients.slopes import admits
 
 _SEEDS = 50
 _KINDS = (np.float32, np.float64)
@@ -68,6 +71,51 @@ def test_a_clear_kink_is_found_with_both_its_sides() -> None:
     assert found.admits(1.5)
     assert not found.admits(1.6)
     assert not found.admits(-0.6)
+
+
+@pytest.mark.parametrize("bend", [0.2, -0.01])
+def test_a_kink_is_found_where_the_function_bends_much_more_at_larger_steps(bend: float) -> None:
+    def function(steps: Sequence[float]) -> list[float]:
+        return [float(np.float32(0.5 * bend * abs(h) - 0.1 * h + np.sin(1.5 * h) ** 2 - 0.14)) for h in steps]
+
+    found = differentiate(function, steps_for(np.float32))
+    assert found.kink
+    assert (found.left, found.right) == pytest.approx((-0.1 - 0.5 * bend, -0.1 + 0.5 * bend), abs=found.error)
+    assert found.error < 0.1 * abs(bend)
+
+
+def test_along_several_kinks_at_once_nothing_is_refuted() -> None:
+    kinks = np.array([1.0, -1.0, 1.0, -1.0, 0.5])
+    gradient = 1.0 - kinks  # of the side where all arguments fall
+
+    def function(steps: Sequence[float], vector: npt.NDArray[np.float64]) -> list[float]:
+        return [float(np.sum(h * vector + kinks * np.abs(h * vector))) for h in steps]
+
+    def direction(vector: npt.NDArray[np.float64], predicted: float) -> Direction:
+        found = differentiate(lambda steps: function(steps, vector), steps_for(np.float64))
+        assert found.kink
+        sides = {"left": found.left, "right": found.right}
+        return Direction("", predicted, None, None, found.value, found.error, **sides, vector=vector)
+
+    vector = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    told = direction(vector, float(gradient @ vector))
+    assert told.left is not None
+    assert told.right is not None
+    assert not min(told.left, told.right) <= float(gradient @ vector) <= max(told.left, told.right)
+    assert admits(told, told.consumed) is None
+    for element in range(kinks.size):
+        alone = np.eye(kinks.size)[element]
+        assert admits(direction(alone, gradient[element]), gradient[element]) is True
+        assert admits(direction(alone, gradient[element] - 4.0), gradient[element] - 4.0) is False
+
+
+@pytest.mark.parametrize("kind", _KINDS, ids=lambda k: k.__name__)
+def test_a_kink_that_is_not_seen_is_within_the_doubt(kind: type[np.floating]) -> None:
+    for seed in range(_SEEDS):
+        sample = _sample(kinked, kind, seed)
+        found = differentiate(sample.values, sparing(steps_for(kind)), floor=sample.floor)
+        if not found.kink and np.isfinite(found.error):
+            assert max(abs(sample.low - found.value), abs(sample.high - found.value)) <= found.doubt
 
 
 @pytest.mark.parametrize("kind", _KINDS, ids=lambda k: k.__name__)

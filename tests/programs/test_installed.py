@@ -69,6 +69,20 @@ PROGRAMS = (
         frozenset({"right"}),
         ("PIL",),
     ),
+    # Its velocities are zero at first, at a kink of the interpolation between cells. Complex steps in double precision
+    # within the cells that it picks give its gradient to nine digits (0.25156428 along the gradient itself).
+    Program(
+        "warp.examples.optim.example_fluid_checkpoint_custom_backward",
+        (*HEADLESS, "--num-frames", "8", "--train-iters", "2", "--pressure-iterations", "4"),
+        frozenset({"right", "undecided"}),
+        ("PIL",),
+    ),
+    # The same: each element of its gradient is one of the slopes on its two sides, to 0.6 % of the largest.
+    Program(
+        "warp.examples.fem.example_darcy_ls_optimization",
+        (*HEADLESS, "--resolution", "10", "--num-iters", "2"),
+        frozenset({"right", "undecided"}),
+    ),
     # Its gradient agrees with differences to four digits; in the first iteration the objective bends too much for
     # the few steps that a slow program is given.
     Program(
@@ -85,6 +99,20 @@ PROGRAMS = (
         frozenset({"wrong"}),
         ("pxr",),
         frozenset({"RG403"}),
+    ),
+    # Its objective jumps with the step at which the ball touches; differences at a thousandth of the velocity give the
+    # gradient to three digits.
+    Program(
+        "newton.examples.diffsim.example_diffsim_ball",
+        ("--viewer", "null", "--device", "cpu", "--num-frames", "2"),
+        frozenset({"right", "undecided"}),
+        ("newton", "pxr"),
+    ),
+    Program(
+        "newton.examples.diffsim.example_diffsim_drone",
+        ("--viewer", "null", "--device", "cpu", "--num-frames", "2"),
+        frozenset({"right"}),
+        ("newton", "pxr"),
     ),
     Program(
         "newton.examples.diffsim.example_diffsim_spring_cage",

@@ -11,6 +11,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.rungs import Direction
+from retrograde.gradients.slopes import admits
 from retrograde.trace.callsite import CallSite
 
 CAUSE = Cause(
@@ -19,7 +20,8 @@ CAUSE = Cause(
     group="remarks",
     summary="The objective has a kink, or a tie, at the audited point: several derivatives are valid.",
     finds=(
-        "Slopes that differ on the two sides of the point, however small the step. The gradient used lies between them."
+        "Slopes that differ on the two sides of the point, however small the step. Along single elements, the gradient "
+        "used lies between them."
     ),
     why=(
         "Where `max`, `min`, `abs` or a branch changes sides, the derivative jumps. Central differences give the mean "
@@ -48,7 +50,7 @@ def remark(judgements: Sequence[Judgement]) -> list[Suspect]:
             continue
         bent = [d for d in judgement.case.directions if _jump(d) > _CLEAR * _size(d)]
         if bent:
-            found[name] = _suspect(judgement.case, max(bent, key=_jump))
+            found[name] = _suspect(judgement.case, max(bent, key=lambda d: (admits(d, d.consumed) is True, _jump(d))))
     return list(found.values())
 
 

@@ -1,13 +1,10 @@
 """Directional derivatives of a noisy function, with an honest error bar.
 
-Central differences at steps that fall by a constant factor are fitted by c + a h^2 + b h^4, each weighted by the
-square of its step, as white noise in the function demands. Of all runs of neighbouring steps the one with the
-smallest standard error wins, provided that every smaller step agrees within its own noise: a large step that
-merely looks converged (a chaotic or a stepped function) is found out that way. The noise level is the larger of
-what the fit leaves over and what second differences show at steps so small that the function cannot have
-changed (the idea of J. More and S. Wild, Estimating computational noise, SIAM J. Sci. Comput. 33, 2011,
-doi:10.1137/100786125). Where the one-sided derivatives differ and the gap does not close as the step shrinks,
-there is a kink.
+Central differences at steps that fall by a constant factor are fitted by c + a h^2 + b h^4, one-sided differences by
+c + a h + b h^2 on either side. Where the two sides differ by more than their error bars, there is a kink, and the
+derivative lies between them. The noise level is the larger of what the fit leaves over and what second differences show
+at steps so small that the function cannot have changed (the idea of J. More and S. Wild, Estimating computational
+noise, SIAM J. Sci. Comput. 33, 2011, doi:10.1137/100786125).
 """
 
 from __future__ import annotations
@@ -19,17 +16,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from retrograde.gradients.fits import CENTRAL, ONE_SIDED, SHORTEST, Fit, best_fit
 from retrograde.gradients.jumps import is_jumpy
 
 Array = npt.NDArray[np.float64]
 Evaluate = Callable[[Sequence[float]], Sequence[float]]
 
-_SAFETY = 4.0
-_SHORTEST = 5
-_KINK_SPAN = 7.0
 _WHITE = 30.0
 _TELLING = 3
-_FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,7 @@ class Derivative:
         base: The function's value at zero.
         curvature: Its second derivative at zero, from the widest step tried; None where it could not be had.
         jumps: Whether the function jumps within reach of every step, so that differences show no derivative.
+        doubt: How far from the derivative that of one side may be, where there is a kink too slight to be seen.
     """
 
     value: float
@@ -60,6 +55,7 @@ class Derivative:
     base: float = float("nan")
     curvature: float | None = None
     jumps: bool = False
+    doubt: float = float("inf")
 
     @property
     def kink(self) -> bool:
@@ -121,7 +117,7 @@ def scale_of(contents: Array) -> Array:
 
 def sparing(steps: Steps) -> Steps:
     """Fewer of the same, for functions that take long."""
-    return replace(steps, first=steps.first[:_SHORTEST], more=(), tiny=steps.tiny[:1])
+    return replace(steps, first=steps.first[:SHORTEST], more=(), tiny=steps.tiny[:1])
 
 
 def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor: float = 0.0) -> Derivative:
@@ -144,7 +140,8 @@ def differentiate(function: Evaluate, steps: Steps, wanted: float = 1e-3, floor:
     noise = float(np.hypot(_noise(table, steps), floor))
     loudest = _loudest(table, steps, noise)
     found = _best(table, steps.first, noise, loudest)
-    if not found.error <= wanted * abs(found.value):
+    sides = [abs(slope) for slope in (found.value, found.left, found.right) if slope is not None]
+    if not found.error <= wanted * max(sides):
         fill(steps.more)
         found = _best(table, sorted((*steps.first, *steps.more), reverse=True), noise, loudest)
     return replace(found, base=table[0.0], curvature=_curvature(table, noise))
@@ -186,67 +183,48 @@ def _loudest(table: Mapping[float, float], steps: Steps, noise: float) -> float:
 def _best(table: Mapping[float, float], steps: Sequence[float], noise: float, loudest: float) -> Derivative:
     """The best fit, if there is one whose noise is at most the loudest that tiny steps leave room for."""
     base = table[0.0]
+    unknown = Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table))
+    if not np.isfinite(base):
+        return unknown
     slopes = {h: (table[h] - table[-h]) / (2.0 * h) for h in table if h > 0.0 and np.isfinite(table[h] - table[-h])}
     usable = [h for h in steps if h in slopes]
-    best = Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table))
-    for begin in range(len(usable)):
-        for end in range(begin + _SHORTEST, len(usable) + 1):
-            found = _fit(usable[begin:end], slopes, noise)
-            if found.error < best.error and found.noise <= _WHITE * loudest and _agrees(found, slopes, noise):
-                best = replace(found, evaluations=len(table))
-    unsettled = np.isfinite(loudest) and not np.isfinite(best.error) and len(usable) >= _SHORTEST
-    if np.isfinite(base) and (
-        unsettled or is_jumpy({h: slopes[h] for h in usable}, loudest if np.isfinite(loudest) else noise)
-    ):
-        return Derivative(float("nan"), float("inf"), 0.0, noise, evaluations=len(table), jumps=True)
-    if not np.isfinite(base) or not np.isfinite(best.error):
-        return best
-    return _with_kink(_with_order(best, slopes, usable), table, usable, noise)
+    central = best_fit(CENTRAL, slopes, usable, noise, _WHITE * loudest)
+    sides = [
+        best_fit(ONE_SIDED, {h: (table[s * h] - base) / (s * h) for h in slopes}, usable, noise, _WHITE * loudest)
+        for s in (-1.0, 1.0)
+    ]
+    kink = _kink(*sides, evaluations=len(table))
+    if kink is not None:
+        return kink
+    unsettled = np.isfinite(loudest) and not np.isfinite(central.error) and len(usable) >= SHORTEST
+    if unsettled or is_jumpy({h: slopes[h] for h in usable}, loudest if np.isfinite(loudest) else noise):
+        return replace(unknown, jumps=True)
+    if not np.isfinite(central.error):
+        return unknown
+    doubt = max(abs(side.value - central.value) + side.error for side in sides)
+    found = Derivative(
+        central.value, central.error, central.step, central.noise, evaluations=len(table), doubt=_or_infinite(doubt)
+    )
+    return _with_order(found, slopes, usable)
 
 
-def _fit(run: Sequence[float], slopes: Mapping[float, float], noise: float) -> Derivative:
-    """Fit c + a h^2 + b h^4 to the slopes of a run of steps, weighted by h^2.
-
-    The error bar is wide where few slopes are left over to tell the noise by, and holds what the last term
-    of the fit changes.
-    """
-    h = np.array(run)
-    weights = np.sqrt(2.0) * h  # the noise of a central difference is that of the function over sqrt(2) h
-    y = np.array([slopes[step] for step in run]) * weights
-    relative = (h / h[0]) ** 2
-    short, _, _ = _least_squares(np.stack([weights, weights * relative], axis=1), y)
-    value, spread, left = _least_squares(np.stack([weights, weights * relative, weights * relative**2], axis=1), y)
-    freedom = len(run) - 3
-    level = max(noise, left / np.sqrt(freedom))
-    error = _SAFETY * (1.0 + 3.0 / freedom) * level * spread + 0.5 * abs(value - short)
-    return Derivative(value, float(error), run[-1], float(level))
+def _kink(left: Fit, right: Fit, evaluations: int) -> Derivative | None:
+    """The derivative at a kink; None where the two sides may have the same."""
+    if not abs(right.value - left.value) > left.error + right.error:
+        return None
+    return Derivative(
+        value=0.5 * (left.value + right.value),
+        error=max(left.error, right.error),
+        step=min(left.step, right.step),
+        noise=max(left.noise, right.noise),
+        left=left.value,
+        right=right.value,
+        evaluations=evaluations,
+    )
 
 
-def _least_squares(design: Array, y: Array) -> tuple[float, float, float]:
-    """First coefficient, its standard error at unit noise, and the norm of what is left over."""
-    solution, *_ = np.linalg.lstsq(design, y, rcond=None)
-    spread = float(np.sqrt(np.linalg.inv(design.T @ design)[0, 0]))
-    return float(solution[0]), spread, float(np.linalg.norm(design @ solution - y))
-
-
-def _agrees(found: Derivative, slopes: Mapping[float, float], noise: float) -> bool:
-    """Whether the slopes at smaller steps could be this value plus noise: all of them, and the smallest alone.
-
-    Their own scatter tells how noisy they are, and so how far their mean may be off.
-    """
-    smaller = sorted((step for step in slopes if step < found.step), reverse=True)
-    for begin in range(max(1, len(smaller) - _FEWEST + 1)):
-        h = np.array(smaller[begin:])
-        if h.size < 2:
-            break
-        y = np.array([slopes[step] for step in h])
-        weight = float(np.sum(h**2))
-        mean = float(np.sum(h**2 * y)) / weight
-        scatter = float(np.sqrt(np.sum((h * (y - mean)) ** 2) / max(h.size - 1, 1)))
-        reach = _SAFETY * (2.0 + 12.0 / (h.size - 1)) * max(noise, scatter) / np.sqrt(weight)
-        if abs(mean - found.value) > found.error + reach:
-            return False
-    return True
+def _or_infinite(value: float) -> float:
+    return value if np.isfinite(value) else float("inf")
 
 
 def _with_order(found: Derivative, slopes: Mapping[float, float], steps: Sequence[float]) -> Derivative:
@@ -259,24 +237,3 @@ def _with_order(found: Derivative, slopes: Mapping[float, float], steps: Sequenc
     if second <= 0.0 or first <= 0.0:
         return found
     return replace(found, order=float(np.log(first / second) / np.log(large / small)))
-
-
-def _with_kink(found: Derivative, table: Mapping[float, float], steps: Sequence[float], noise: float) -> Derivative:
-    """Look for one-sided derivatives whose gap does not close."""
-    base = table[0.0]
-    gaps = [(h, (table[h] - 2.0 * base + table[-h]) / h) for h in steps]
-    clear = [(h, gap) for h, gap in gaps if abs(gap) > 15.0 * noise / h]
-    if not clear:
-        return found
-    step, small = clear[-1]
-    larger = [gap for h, gap in clear if h >= _KINK_SPAN * step]
-    if not larger or abs(small) < 1e-3 * abs(found.value):
-        return found
-    if not all(0.6 < small / gap < 1.67 for gap in larger[-1:]):
-        return found
-    if any(-h in table and 0.6 * abs(small) > 15.0 * noise / h for h in table if 0.0 < h < step):
-        return found  # the gap would be seen at a smaller step, and is not: there are jumps nearby
-    right = (table[step] - base) / step
-    left = (base - table[-step]) / step
-    error = _SAFETY * 2.0 * noise / step + abs(small - larger[-1])
-    return replace(found, left=left, right=right, value=0.5 * (left + right), error=error, step=step)

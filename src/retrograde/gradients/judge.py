@@ -20,7 +20,7 @@ from retrograde.gradients.objective import objective_of
 from retrograde.gradients.opinion import Opinion
 from retrograde.gradients.reference import Probe, measure, probes_for
 from retrograde.gradients.rungs import Direction, How
-from retrograde.gradients.slopes import admits, along
+from retrograde.gradients.slopes import admits, along, moves_several
 from retrograde.gradients.source import Source, rerun
 from retrograde.gradients.twins.compile import TwinError
 from retrograde.gradients.wide import WideReplay
@@ -29,6 +29,8 @@ from retrograde.trace.operations import Recording
 Float = npt.NDArray[np.float64]
 _OTHER_STEPS = 0.618
 _ENOUGH = 2
+_KINKS = 2
+_SHARPENED = 4
 _CLEAR = 20.0
 _SINGLE = 1e-10
 _AS_WELL = 1e-2
@@ -261,29 +263,51 @@ def _confirmed(case: Case, source: Source, means: Means) -> Case:
     """Measure again, at other steps, until one slope that refutes the gradient used has done so twice.
 
     A refutation that does not repeat was a stroke of rounding: its error bar is widened by what the two
-    measurements differ. Where more steps show that the objective jumps, what was measured with few is worth nothing.
+    measurements differ. Where more steps show a kink, they count instead. Where they show that the objective jumps, or
+    several kinks, what was measured with few is worth nothing.
     """
     scalar = case.life.ref.scalar
     assert scalar is not None
     rungs = (case.life.consumed, case.life.taped, case.ideal)
     directions = list(case.directions)
     refuted = [n for n, d in enumerate(directions) if admits(d, d.consumed) is False]
-    confirmed, jumps = -1, False
+    confirmed, jumps, kinks = -1, False, 0
     for number in sorted(refuted, key=lambda n: -_misfit(directions[n])):
         first = directions[number]
+        if kinks >= _KINKS and source.is_slow and moves_several(first):
+            directions[number] = _doubted(first)
+            continue
         means.say(f"confirming {case.life.name}, iteration {case.life.iteration}: {first.label}")
         probe = Probe(first.label, first.vector * _OTHER_STEPS)
         again = measure(probe, case.contents, source, rungs, scalar, True, _enough(first), working=case.window.halved)
         jumps = jumps or again.jumps
-        if admits(again, again.consumed) is False:
+        if admits(again, again.consumed) is False and (again.left is not None or _beyond_doubt(again)):
             confirmed = number
             break
+        if again.left is not None and np.isfinite(again.error):
+            kinks += moves_several(again)
+            directions[number] = _scaled(again, first)
+            continue
         spread = abs(again.reference / _OTHER_STEPS - first.reference)
-        directions[number] = replace(first, error=first.error + (spread if np.isfinite(spread) else np.inf))
+        error = first.error + (spread if np.isfinite(spread) else np.inf)
+        unseen = again.doubt / _OTHER_STEPS if admits(again, again.consumed) is False else 0.0
+        directions[number] = replace(first, error=max(error, unseen))
     if jumps:
         lost = [replace(d, error=float("inf"), jumps=True) for d in directions]
         directions = [d if n == confirmed else lost[n] for n, d in enumerate(directions)]
     return replace(case, directions=tuple(directions))
+
+
+def _beyond_doubt(direction: Direction) -> bool:
+    """Whether the slope refutes the gradient used even if there is a kink, too slight to be seen."""
+    return direction.consumed is None or not abs(direction.consumed - direction.reference) <= direction.doubt
+
+
+def _scaled(again: Direction, first: Direction) -> Direction:
+    """A slope measured along a shorter vector, as one along the first one."""
+    left, right = (None if side is None else side / _OTHER_STEPS for side in (again.left, again.right))
+    measured = {"reference": again.reference / _OTHER_STEPS, "error": again.error / _OTHER_STEPS}
+    return replace(first, **measured, left=left, right=right, step=again.step * _OTHER_STEPS, order=again.order)
 
 
 def _connected(case: Case, means: Means) -> Case:
@@ -336,20 +360,29 @@ def _enough(refuted: Direction) -> float:
 
 
 def _sharpened(case: Case, source: Source, means: Means) -> Case:
-    """Where no slope that was measured sparingly decides, measure the first one with all steps."""
+    """Where no slope that was measured sparingly decides, measure one after the other with all steps until one does."""
     judged = [admits(d, d.consumed) for d in case.directions]
     if not judged or not source.is_slow or False in judged or any(_is_sharp(d) for d in case.directions):
         return case
-    first = case.directions[0]
     scalar = case.life.ref.scalar
     assert scalar is not None
-    means.say(f"measuring {case.life.name}, iteration {case.life.iteration} again: {first.label}")
     rungs = (case.life.consumed, case.life.taped, case.ideal)
-    probe = Probe(first.label, first.vector)
-    again = measure(probe, case.contents, source, rungs, scalar, thorough=True, working=case.window.halved)
-    if not again.error < first.error:
-        return case
-    return _confirmed(replace(case, directions=(again, *case.directions[1:])), source, means)
+    directions = list(case.directions)
+    for number, first in enumerate(directions[:_SHARPENED]):
+        means.say(f"measuring {case.life.name}, iteration {case.life.iteration} again: {first.label}")
+        probe = Probe(first.label, first.vector)
+        try:
+            again = measure(probe, case.contents, source, rungs, scalar, thorough=True, working=case.window.halved)
+        except OutOfTimeError:
+            if number == 0:
+                raise
+            break
+        if again.error < first.error:
+            directions[number] = again
+        decides = _is_sharp(again) and admits(again, again.consumed) is not None
+        if decides and not _jumps(replace(case, directions=tuple(directions))):
+            break
+    return _confirmed(replace(case, directions=tuple(directions)), source, means)
 
 
 def _predict_again(case: Case) -> Case:

@@ -367,6 +367,8 @@ def _compare(
     relative, error = abs(predicted - measured.value) / scale, (measured.error + slack) / scale
     if measured.admits(predicted, slack):
         return LaunchVerdict(True if error < 0.05 else None, relative, error)
+    if measured.kink:  # of several kinks at once, each may have its own side
+        return LaunchVerdict(None, relative, float("inf"))
     return LaunchVerdict(False, relative if np.isfinite(relative) else float("inf"), error)
 
 

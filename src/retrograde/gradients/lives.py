@@ -23,6 +23,7 @@ from retrograde.gradients.consumption import (
     readings_of,
     touches,
 )
+from retrograde.gradients.leaves import TapedUses
 from retrograde.gradients.orphans import Orphan, find_orphans
 from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
@@ -224,10 +225,12 @@ def _owners(recording: Recording) -> tuple[list[ArrayRef], bool]:
                 if known is None or known.size < leaf.size:
                     by_gradient[leaf.gradient] = leaf
     read = _read_for_themselves(recording)
-    chosen = [ref for ref in by_gradient.values() if _is_read(ref, read) and _is_leaf(recording, ref)]
+    uses = TapedUses.of(recording, list(by_gradient.values()))
+    leaves = [ref for ref in by_gradient.values() if uses.is_leaf(ref)]
+    chosen = [ref for ref in leaves if _is_read(ref, read)]
     if chosen:
         return chosen, True
-    return [ref for ref in by_gradient.values() if _is_leaf(recording, ref) and _is_taped(recording, ref)], False
+    return [ref for ref in leaves if uses.is_launched(ref)], False
 
 
 def _is_read(ref: ArrayRef, read: Set[Extent]) -> bool:
@@ -254,28 +257,6 @@ def _read_for_themselves(recording: Recording) -> set[Extent]:
         lines |= {o.site.key for o in between if not carried.isdisjoint(o.gradients)}
         before = operation.index
     return {extent for o in readings if o.site.key not in lines for extent in o.gradients}
-
-
-def _is_leaf(recording: Recording, ref: ArrayRef) -> bool:
-    """Whether no tape writes the array before one reads it."""
-    extent = ref.extent
-    for operation in recording.operations:
-        if operation.tape is None or operation.kind not in (Kind.LAUNCH, Kind.COPY):
-            continue
-        touched = list(touches(operation, extent))
-        if any(load for _, load, _ in touched):
-            return True
-        if any(write for _, _, write in touched):
-            return False
-    return True
-
-
-def _is_taped(recording: Recording, ref: ArrayRef) -> bool:
-    extent = ref.extent
-    return any(
-        operation.tape is not None and operation.kind is Kind.LAUNCH and any(touches(operation, extent))
-        for operation in recording.operations
-    )
 
 
 def _first_use(recording: Recording, ref: ArrayRef) -> int:

@@ -153,6 +153,7 @@ def measure(
         value=derivative.base if np.isfinite(derivative.base) else None,
         curvature=derivative.curvature,
         jumps=derivative.jumps,
+        doubt=derivative.doubt,
     )
 
 

@@ -36,6 +36,7 @@ class Direction:
         value: The objective at the point; None where it is not finite.
         curvature: Its second derivative along the direction, None where it could not be had.
         jumps: Whether the objective jumps along the direction, so that differences show no derivative.
+        doubt: How far from `reference` the derivative of one side may be, where a kink is too slight to be seen.
     """
 
     label: str
@@ -53,6 +54,7 @@ class Direction:
     value: float | None = None
     curvature: float | None = None
     jumps: bool = False
+    doubt: float = float("inf")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 import retrograde.audit as module
 from retrograde.gradients.clock import Clock
 from retrograde.gradients.judge import Judgement, Opinion
-from retrograde.gradients.lives import Life
+from retrograde.gradients.life import Life
 from retrograde.gradients.means import Means
 from retrograde.request import AuditRequest
 

@@ -21,10 +21,12 @@ from retrograde.gradients.contrast import contrast_all
 from retrograde.gradients.evidence import rerun_of
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.judge import Judgement, Opinion, judge
-from retrograde.gradients.lives import Life, find_lives, is_bookkeeping_clean, reads_gradients
+from retrograde.gradients.life import Life, is_bookkeeping_clean
+from retrograde.gradients.lives import find_lives
 from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.other import read_others
+from retrograde.gradients.parameters import reads_gradients
 from retrograde.gradients.recomputed import NotRecomputableError, recomputed
 from retrograde.gradients.rerun import FreshProcesses
 from retrograde.gradients.rungs import Ladder

@@ -9,7 +9,8 @@ from tests.gradients import trainings as t
 from tests.gradients.kernels import cubed, squared
 from tests.trace.recording import record
 
-from retrograde.gradients.lives import Life, find_lives
+from retrograde.gradients.life import Life
+from retrograde.gradients.lives import find_lives
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Kind, Recording
 

@@ -19,7 +19,7 @@ from retrograde.causes.intervention import Suspect, gap, place, resolution
 from retrograde.causes.registry import all_finders, all_remarkers, find_cause
 from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.judge import THE_IDEAL, Judgement
-from retrograde.gradients.lives import fresh_gradient
+from retrograde.gradients.life import fresh_gradient
 from retrograde.gradients.sweep import IDEAL
 from retrograde.trace.callsite import NOWHERE
 

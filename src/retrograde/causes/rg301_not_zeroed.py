@@ -8,7 +8,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.leftovers import begun_with_earlier
-from retrograde.gradients.lives import Life, added_to
+from retrograde.gradients.life import Life, added_to
 from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite
 

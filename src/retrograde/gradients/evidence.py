@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.lives import Life
+from retrograde.gradients.life import Life
 from retrograde.gradients.reruns import Reading, Rerun
 from retrograde.trace.operations import TORCH, Kind, Operation, Recording
 from retrograde.trace.plan import Term

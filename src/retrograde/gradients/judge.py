@@ -14,7 +14,7 @@ from retrograde.gradients.clock import OutOfTimeError
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.discontinuous import BEYOND_SLOPES, between_jumps
 from retrograde.gradients.ladder import Case, connect, disconnected, examine_launches, frame, opened
-from retrograde.gradients.lives import Life
+from retrograde.gradients.life import Life
 from retrograde.gradients.means import Means
 from retrograde.gradients.objective import objective_of
 from retrograde.gradients.opinion import Opinion

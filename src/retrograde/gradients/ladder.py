@@ -15,8 +15,8 @@ from retrograde.gradients.crossing import Crossing
 from retrograde.gradients.differences import scale_of
 from retrograde.gradients.forked import apart, side_by_side
 from retrograde.gradients.launch_test import rewritten_paths
+from retrograde.gradients.life import Life, fresh_gradient
 from retrograde.gradients.links import Evaluate, Links, find_links
-from retrograde.gradients.lives import Life, fresh_gradient
 from retrograde.gradients.objective import Objective, objective_of
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.lives import Life
+from retrograde.gradients.life import Life
 from retrograde.gradients.sweep import SeedTerm
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.expressions import Reduction

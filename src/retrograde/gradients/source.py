@@ -13,8 +13,8 @@ import numpy.typing as npt
 from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.execution import Snapshots
 from retrograde.gradients.forked import side_by_side
+from retrograde.gradients.life import Life
 from retrograde.gradients.links import Evaluate
-from retrograde.gradients.lives import Life
 from retrograde.gradients.objective import Objective
 from retrograde.gradients.replay import Replay
 from retrograde.gradients.rungs import How

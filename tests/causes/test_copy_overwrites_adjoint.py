@@ -15,7 +15,7 @@ from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import frame, opened
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
-from retrograde.gradients.sweep import IDEAL
+from retrograde.gradients.policy import IDEAL
 
 _START = np.array([0.5, 1.0, 2.0])
 _RIGHT = 3.0 * _START**2

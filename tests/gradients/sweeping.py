@@ -11,7 +11,8 @@ from tests.gradients.programs import Float, Program
 from tests.trace.recording import record
 
 from retrograde.gradients.ladder import find_treatments
-from retrograde.gradients.sweep import IDEAL, Policy, SeedTerm, Sweep, Target, Treatment
+from retrograde.gradients.policy import IDEAL, Policy, Treatment
+from retrograde.gradients.sweep import SeedTerm, Sweep, Target
 from retrograde.gradients.window import Window
 from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.operations import Kind, Operation, Recording

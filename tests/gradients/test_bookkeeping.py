@@ -16,8 +16,8 @@ from retrograde.gradients.ladder import Case, frame, opened
 from retrograde.gradients.leftovers import begun_with_earlier, begun_with_own
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
+from retrograde.gradients.policy import IDEAL
 from retrograde.gradients.segments import is_split
-from retrograde.gradients.sweep import IDEAL
 
 _START = np.array([0.7, -0.4, 1.1, 0.25])
 _N = 4

@@ -13,7 +13,7 @@ from tests.trace.recording import record
 
 from retrograde.gradients.launch_test import LaunchState, judge, multiplies, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
-from retrograde.gradients.sweep import Moment
+from retrograde.gradients.policy import Moment
 from retrograde.gradients.treatment import treatment_of
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation

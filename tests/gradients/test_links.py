@@ -14,7 +14,7 @@ from retrograde.gradients.ladder import Case, connect, frame, opened
 from retrograde.gradients.links import Way
 from retrograde.gradients.lives import find_lives
 from retrograde.gradients.objective import objective_of
-from retrograde.gradients.sweep import IDEAL
+from retrograde.gradients.policy import IDEAL
 from retrograde.trace.observer import Observer
 from retrograde.trace.plan import Float, Injection, Outcome, Plan
 from retrograde.trace.recorder import Recorder

@@ -8,7 +8,8 @@ from tests.gradients.programs import PROGRAMS, N, Program, doubles, named
 from tests.gradients.sweeping import Opened, open_program
 from tests.trace.recording import record
 
-from retrograde.gradients.sweep import IDEAL, SeedTerm, Sweep, Target
+from retrograde.gradients.policy import IDEAL
+from retrograde.gradients.sweep import SeedTerm, Sweep, Target
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Kind
 

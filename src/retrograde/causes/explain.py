@@ -20,7 +20,7 @@ from retrograde.causes.registry import all_finders, all_remarkers, find_cause
 from retrograde.gradients.clock import UNTIMED, Clock, OutOfTimeError
 from retrograde.gradients.judge import THE_IDEAL, Judgement
 from retrograde.gradients.life import fresh_gradient
-from retrograde.gradients.sweep import IDEAL
+from retrograde.gradients.policy import IDEAL
 from retrograde.trace.callsite import NOWHERE
 
 Float = npt.NDArray[np.float64]

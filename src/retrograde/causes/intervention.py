@@ -11,7 +11,7 @@ import numpy.typing as npt
 from retrograde.causes.finding import Evidence
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite, is_user_file
 from retrograde.trace.operations import Operation
 

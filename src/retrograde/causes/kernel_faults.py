@@ -12,7 +12,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.cure import Cure
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import RISKY
-from retrograde.gradients.sweep import IDEAL, Moment, Policy, Treatment
+from retrograde.gradients.policy import IDEAL, Moment, Policy, Treatment
 from retrograde.gradients.twins.patch import patch_of
 from retrograde.gradients.twins.rewrite import Rewrite
 from retrograde.gradients.twins.source import Role

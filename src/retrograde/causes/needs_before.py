@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.launch_test import rewritten_paths
-from retrograde.gradients.sweep import Moment, Policy, Treatment
+from retrograde.gradients.policy import Moment, Policy, Treatment
 from retrograde.trace.callsite import CallSite, Key
 from retrograde.trace.operations import Access, Operation
 

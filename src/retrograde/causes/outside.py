@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.links import Link, Way
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
 

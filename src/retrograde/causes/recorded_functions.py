@@ -11,8 +11,8 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.callbacks import line_that_sets
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.policy import IDEAL, Policy
 from retrograde.gradients.slices import stood_for
-from retrograde.gradients.sweep import IDEAL, Policy
 from retrograde.gradients.twins.alone import in_words
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import CallSite

@@ -6,8 +6,8 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.overwrites import Overwrite, overwrites, route_of
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import forerunners
-from retrograde.gradients.sweep import Policy
 from retrograde.trace.crossings import FROM_OUTSIDE
 
 CAUSE = Cause(

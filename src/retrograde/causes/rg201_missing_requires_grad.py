@@ -9,8 +9,8 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import carried_by_segments, severed_in_forward
-from retrograde.gradients.sweep import Policy
 from retrograde.trace.arguments import StructRef
 from retrograde.trace.arrays import root_of
 from retrograde.trace.callsite import Key

@@ -11,7 +11,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, kernel_site
 from retrograde.gradients.backward_on import has_adjoint
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import CallSite, is_user_file
 from retrograde.trace.operations import Operation
 

@@ -6,7 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import unrecorded, writes_seed
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import Key
 
 CAUSE = Cause(

@@ -8,6 +8,7 @@ from retrograde.causes.outside import last_read_before, links_by_site, suspect_o
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.links import Link, Way
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import (
     Argument,
     is_carried,
@@ -18,7 +19,6 @@ from retrograde.gradients.segments import (
     same_bytes,
     severed_in_forward,
 )
-from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.crossings import crossing_refs
 from retrograde.trace.operations import Operation

@@ -9,8 +9,8 @@ from retrograde.causes.outside import links_by_site, suspect_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.links import Link, Way
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import carried_by_segments, forerunners
-from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
 

@@ -9,7 +9,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.leftovers import begun_with_earlier
 from retrograde.gradients.life import Life, added_to
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import NOWHERE, CallSite
 
 CAUSE = Cause(

@@ -9,7 +9,7 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
 from retrograde.gradients.leftovers import begun_with_own
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Extent

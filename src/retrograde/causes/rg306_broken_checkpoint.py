@@ -6,6 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import (
     Cut,
     first_readings,
@@ -17,7 +18,6 @@ from retrograde.gradients.segments import (
     rebuilt_by_host,
     repeated_launches,
 )
-from retrograde.gradients.sweep import Policy
 from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Operation
 

@@ -6,8 +6,8 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.off_tape import backward_tapes, on_other_tapes
 from retrograde.gradients.judge import Judgement
+from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import is_split
-from retrograde.gradients.sweep import Policy
 
 CAUSE = Cause(
     code="RG307",

@@ -6,7 +6,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.causes.outside import is_link
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind, Operation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.operations import Kind, Operation
 
 CAUSE = Cause(

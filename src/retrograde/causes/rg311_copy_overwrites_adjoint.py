@@ -7,7 +7,7 @@ import re
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import Key
 from retrograde.trace.operations import Kind
 from retrograde.trace.warp_api import wp

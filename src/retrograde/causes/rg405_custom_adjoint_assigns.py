@@ -10,7 +10,7 @@ from retrograde.causes.kernel_faults import cured
 from retrograde.gradients.callbacks import line_that_sets
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Operation
 

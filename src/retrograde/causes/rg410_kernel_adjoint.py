@@ -5,7 +5,7 @@ from __future__ import annotations
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, kernel_site
 from retrograde.gradients.judge import Judgement
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 
 CAUSE = Cause(
     code="RG410",

@@ -13,7 +13,8 @@ from retrograde.causes.intervention import Suspect
 from retrograde.gradients.cure import Cure
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.sweep import Sweep, Target, Treatment
+from retrograde.gradients.policy import Treatment
+from retrograde.gradients.sweep import Sweep, Target
 from retrograde.gradients.twins.flat import find_flat
 from retrograde.gradients.twins.parameters import extent_of
 from retrograde.gradients.twins.rewrite import Rewrite

@@ -9,7 +9,7 @@ from retrograde.causes.intervention import Suspect, gap, resolution
 from retrograde.causes.overwrites import overwrites, route_of
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.sweep import IDEAL
+from retrograde.gradients.policy import IDEAL
 from retrograde.trace.callsite import Key
 
 CAUSE = Cause(

@@ -12,7 +12,7 @@ from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect, gap, resolution
 from retrograde.gradients.judge import Judgement, Opinion
 from retrograde.gradients.ladder import Case
-from retrograde.gradients.sweep import gradient_values
+from retrograde.gradients.memory import gradient_values
 from retrograde.trace.callsite import CallSite
 from retrograde.trace.operations import Kind, Operation
 

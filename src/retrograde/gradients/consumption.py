@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from retrograde.gradients.sweep import gradient_values
+from retrograde.gradients.memory import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key
 from retrograde.trace.extents import Bytes, Extent

@@ -12,7 +12,7 @@ from retrograde.gradients.differences import differentiate, scale_of, steps_for
 from retrograde.gradients.launch_test import LaunchState
 from retrograde.gradients.links import Link, Links, Way, outside_refs
 from retrograde.gradients.memory import Memory
-from retrograde.gradients.sweep import Policy
+from retrograde.gradients.policy import Policy
 from retrograde.trace.extents import merge
 from retrograde.trace.numbers import numbers_of, values_of, with_values
 from retrograde.trace.operations import LaunchCall, Operation

@@ -18,7 +18,7 @@ from retrograde.gradients.clock import UNTIMED, Clock
 from retrograde.gradients.forked import apart
 from retrograde.gradients.launch_test import LaunchState, LaunchVerdict, judge
 from retrograde.gradients.memory import Memory
-from retrograde.gradients.sweep import Moment
+from retrograde.gradients.policy import Moment
 from retrograde.gradients.twins.finders import FINDERS
 from retrograde.gradients.twins.rewrite import Rewrite, Twin, make_twin
 from retrograde.gradients.twins.situation import Situation

@@ -18,9 +18,10 @@ from retrograde.gradients.launch_test import rewritten_paths
 from retrograde.gradients.life import Life, fresh_gradient
 from retrograde.gradients.links import Evaluate, Links, find_links
 from retrograde.gradients.objective import Objective, objective_of
+from retrograde.gradients.policy import IDEAL, Policy, Treatment
 from retrograde.gradients.resets import before_resets
 from retrograde.gradients.rungs import Direction, How, Ladder
-from retrograde.gradients.sweep import IDEAL, Policy, Sweep, Target, Treatment
+from retrograde.gradients.sweep import Sweep, Target
 from retrograde.gradients.treatment import counts, treatment_of, treatment_of_callback
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation, Recording

@@ -19,7 +19,7 @@ from retrograde.gradients.binding import run_adjoint, run_forward
 from retrograde.gradients.differences import Derivative, Steps, differentiate, scale_of, sparing, steps_for
 from retrograde.gradients.jumps import fine, smooth_outputs
 from retrograde.gradients.memory import Memory
-from retrograde.gradients.sweep import Moment
+from retrograde.gradients.policy import Moment
 from retrograde.gradients.twins.compile import TwinError
 from retrograde.gradients.twins.rewrite import Twin
 from retrograde.gradients.wide import WideLaunch

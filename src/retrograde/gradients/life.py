@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from retrograde.gradients.by_number import NumberUse
 from retrograde.gradients.consumption import Reading, assembled
+from retrograde.gradients.memory import gradient_values
 from retrograde.gradients.orphans import Orphan
-from retrograde.gradients.sweep import gradient_values
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.operations import Operation
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from retrograde.gradients.by_number import versions_by_number
 from retrograde.gradients.consumption import CLEARS, assembled, consumed_gradient, put_aside, touches
 from retrograde.gradients.life import Life, taped_gradient
+from retrograde.gradients.memory import gradient_values
 from retrograde.gradients.nested import nest
 from retrograde.gradients.orphans import Orphan, find_orphans
 from retrograde.gradients.parameters import find_owners, first_use, made_anew_by_name
-from retrograde.gradients.sweep import gradient_values
 from retrograde.gradients.versions import Version, from_its_origin, versions_of
 from retrograde.trace.arrays import ArrayRef
 from retrograde.trace.callsite import Key

@@ -182,3 +182,24 @@ class Memory:
     def _typed(ref: ArrayRef, data: Bytes, low: int) -> npt.NDArray[Any]:
         scalar = np.dtype(ref.scalar if ref.scalar is not None else np.uint8)
         return np.ndarray(ref.full_shape, dtype=scalar, buffer=data, offset=ref.pointer - low, strides=ref.full_strides)
+
+
+def gradient_values(data: Bytes, ref: ArrayRef, extent: Extent | None = None) -> npt.NDArray[np.float64]:
+    """Values of a gradient buffer, which has the layout of its array.
+
+    Args:
+        data: The bytes of a range.
+        ref: The array.
+        extent: The range, that of the gradient buffer if None.
+    """
+    extent = ref.gradient_extent if extent is None else extent
+    assert extent is not None
+    assert ref.gradient is not None
+    view = np.ndarray(
+        ref.full_shape,
+        dtype=np.dtype(ref.scalar if ref.scalar is not None else np.uint8),
+        buffer=data,
+        offset=ref.gradient - extent.low,
+        strides=ref.full_strides,
+    )
+    return view.astype(np.float64)

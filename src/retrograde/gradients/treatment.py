@@ -19,8 +19,8 @@ from retrograde.gradients.forked import apart
 from retrograde.gradients.half import double_vjp, half_precision
 from retrograde.gradients.launch_test import LARGE, LaunchState, LaunchVerdict, judge, numeric_vjp, rewritten_paths
 from retrograde.gradients.memory import Memory
+from retrograde.gradients.policy import Moment, Treatment
 from retrograde.gradients.reasons import find_reasons
-from retrograde.gradients.sweep import Moment, Treatment
 from retrograde.gradients.window import Window
 from retrograde.trace.operations import Operation
 from retrograde.trace.usage import Path

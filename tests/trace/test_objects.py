@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import pytest
 import warp as wp
-from tests.trace.recording import record
+from tests.trace.recording import of_kind, record
 
 from retrograde.gradients.binding import run_forward
 from retrograde.gradients.memory import Memory
+from retrograde.trace.builds import Builds
+from retrograde.trace.extents import read_bytes
 from retrograde.trace.objects import ObjectRef
 from retrograde.trace.operations import Kind, Operation
 
@@ -63,14 +68,97 @@ def test_a_launch_on_other_memory_sees_other_points() -> None:
     np.testing.assert_allclose(out.numpy(), [1.0], rtol=1e-6)
 
 
+@wp.kernel
+def count_near(grid: wp.uint64, at: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
+    i = wp.tid()
+    for _ in wp.hash_grid_query(grid, at[i], 0.5):
+        out[i] = out[i] + 1.0
+
+
+@wp.kernel
+def count_met(tree: wp.uint64, at: wp.array(dtype=wp.vec3), out: wp.array(dtype=float)):
+    i = wp.tid()
+    query = wp.bvh_query_aabb(tree, at[i], at[i])
+    box = wp.int32(0)
+    while wp.bvh_query_next(query, box):
+        out[i] = out[i] + 1.0
+
+
+@wp.kernel
+def draw(seed: wp.uint64, out: wp.array(dtype=float)):
+    out[0] = float(seed)
+
+
+FAR = CORNERS + np.float32(50.0)
+
+
+def _grid_built_twice(on: np.ndarray, then: np.ndarray) -> None:
+    grid = wp.HashGrid(4, 4, 4, device="cpu")
+    grid.build(wp.array(on, dtype=wp.vec3, device="cpu"), 1.0)
+    at = wp.array(CORNERS[:1], dtype=wp.vec3, device="cpu")
+    wp.launch(count_near, 1, [grid.id, at, wp.zeros(1, dtype=float, device="cpu")], device="cpu")
+    grid.build(wp.array(then, dtype=wp.vec3, device="cpu"), 1.0)
+
+
+def _tree_refitted(on: np.ndarray, then: np.ndarray) -> None:
+    lowers = wp.array(on - np.float32(0.1), dtype=wp.vec3, device="cpu")
+    uppers = wp.array(on + np.float32(0.1), dtype=wp.vec3, device="cpu")
+    tree = wp.Bvh(lowers, uppers)
+    at = wp.array(CORNERS[:1], dtype=wp.vec3, device="cpu")
+    wp.launch(count_met, 1, [tree.id, at, wp.zeros(1, dtype=float, device="cpu")], device="cpu")
+    lowers.assign(then - np.float32(0.1))
+    uppers.assign(then + np.float32(0.1))
+    tree.refit()
+
+
+@pytest.mark.parametrize("program", [_grid_built_twice, _tree_refitted])
+@pytest.mark.parametrize(("on", "found"), [(CORNERS, 1.0), (FAR, 0.0)])
+def test_a_launch_finds_again_what_the_object_was_built_on(
+    program: Callable[[np.ndarray, np.ndarray], None], on: np.ndarray, found: float
+) -> None:
+    recording = record(lambda: program(on, FAR if on is CORNERS else CORNERS))
+    *_, launch = (o for o in recording.operations if o.launch is not None)
+    assert launch.launch is not None
+    memory = Memory.covering(a.ref for a in launch.accesses)
+    memory.fill_from_program()
+    for index in sorted(recording.undo, reverse=True):
+        if index >= launch.index:
+            memory.undo(recording.undo[index])
+    run_forward(launch.launch, memory)
+    np.testing.assert_array_equal(memory.values(launch.accesses[-1].ref), [found])
+
+
+@pytest.mark.parametrize("program", [_grid_built_twice, _tree_refitted])
+def test_building_writes_the_object_and_the_same_again_changes_nothing(
+    program: Callable[[np.ndarray, np.ndarray], None],
+) -> None:
+    def written(on: np.ndarray, then: np.ndarray) -> list[bytes]:
+        built = of_kind(record(lambda: program(on, then)), Kind.ROUTINE)
+        return [o.data.tobytes() for o in built if o.data is not None]
+
+    first, other = written(CORNERS, FAR)
+    assert first != other
+    first, other = written(CORNERS, CORNERS)
+    assert first == other
+
+
 def test_a_number_that_is_no_object_stays_a_number() -> None:
     def program() -> None:
         with wp.ScopedDevice("cpu"):
-            grid = wp.HashGrid(4, 4, 4)
-            grid.build(wp.array(CORNERS, dtype=wp.vec3), 1.0)
-            wp.launch(height_above, 0, [grid.id, wp.zeros(1, dtype=wp.vec3), wp.zeros(1, dtype=float)])
+            wp.launch(draw, 1, [wp.uint64(42), wp.zeros(1, dtype=float)])
 
-    operations = record(program).operations
-    (launch,) = (o.launch for o in operations if o.launch is not None)
+    (launch,) = (o.launch for o in record(program).operations if o.launch is not None)
     assert not isinstance(launch.arguments[0], ObjectRef)
-    assert Kind.ROUTINE in [o.kind for o in operations]
+
+
+def test_what_there_is_no_room_for_counts_as_never_built() -> None:
+    grid = wp.HashGrid(4, 4, 4, device="cpu")
+    builds = Builds(grid)
+    points = wp.array(CORNERS, dtype=wp.vec3, device="cpu")
+    assert builds.add(grid, "__init__", {"dim_x": 4, "dim_y": 4, "dim_z": 4, "device": "cpu"}, read_bytes)
+    assert not builds.add(grid, "build", {"points": points, "radius": 1.0}, lambda _: None)
+    assert builds.calls(read_bytes(builds.ref.extent)) == (0, ())
+    assert builds.add(grid, "build", {"points": points, "radius": 2.0}, read_bytes)
+    number, calls = builds.calls(read_bytes(builds.ref.extent))
+    assert number == 1
+    assert [call.method for call in calls] == ["__init__", "build"]

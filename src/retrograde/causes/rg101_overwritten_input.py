@@ -9,6 +9,7 @@ from retrograde.gradients.judge import Judgement
 from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import forerunners
 from retrograde.trace.crossings import FROM_OUTSIDE
+from retrograde.trace.operations import BUILT
 
 CAUSE = Cause(
     code="RG101",
@@ -74,7 +75,11 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
             f"This {overwrite.writer.label} {when} overwrites {known}, which the {overwrite.reader.label} at line "
             f"{overwrite.reader.site.line} had read and needs again in backward."
         ).replace("  ", " "),
-        fix=f"Write to an array of its own instead of {name}.",
+        fix=(
+            f"Write to an array of its own instead of {name}."
+            if overwrite.writer.route != BUILT
+            else f"Build an object of its own instead of {name}, or build {name} again only after backward."
+        ),
         array=name,
         route=route_of(overwrite),
         switch_off=switch_off,

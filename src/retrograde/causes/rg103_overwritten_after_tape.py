@@ -15,7 +15,8 @@ CAUSE = Cause(
     summary="Values that the tape had read were changed between the end of recording and `backward()`.",
     finds=(
         "Writes to memory that a taped operation had read, made after the tape was closed and before `backward()`, by "
-        "whatever route. Proven as RG101: restoring those contents must change the gradient."
+        "whatever route; to build a hash grid or a BVH again is such a write. Proven as RG101: restoring those "
+        "contents must change the gradient."
     ),
     why=(
         "Nothing on the tape is wrong, and tools that look only at taped operations see nothing. Yet `backward()` "
@@ -35,8 +36,8 @@ tape.backward(loss)
 wp.launch(refresh, dim=n, inputs=[coefficient])
 """,
     known_problems=(
-        "Voxels of a volume, and what a hash grid or a BVH was built on, are not restored: where they change before "
-        "`backward()`, the gradient is called wrong, and the error stays unexplained. Points of a mesh are restored."
+        "Voxels of a volume are not restored: where they change before `backward()`, the gradient is called wrong, and "
+        "the error stays unexplained. Points of a mesh, and what a hash grid or a BVH was built on, are restored."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#array-overwrites",),
 )

@@ -21,8 +21,9 @@ from retrograde.gradients.memory import Memory
 from retrograde.gradients.twins.compile import quietly
 from retrograde.trace.arguments import Argument, StructRef, field
 from retrograde.trace.arrays import ArrayRef
+from retrograde.trace.builds import Builds, kept_in
 from retrograde.trace.extents import Bytes, read_bytes
-from retrograde.trace.objects import ObjectRef, built_on
+from retrograde.trace.objects import ObjectRef, built_again, built_on
 from retrograde.trace.operations import LaunchCall
 from retrograde.trace.usage import Path
 from retrograde.trace.warp_api import types, wp
@@ -79,18 +80,13 @@ class _Holders:
         pairs = [(there[name].read(ref.extent), read_bytes(ref.extent)) for name, ref in argument.arrays.items()]
         if all(np.array_equal(a, b) for a, b in pairs):
             return argument.identity
-        arrays = {
-            name: wp.array(
-                ptr=there[name].pointer(ref.device, ref.pointer),
-                shape=ref.shape,
-                dtype=ref.array.dtype,
-                device=ref.device,
-            )
-            for name, ref in argument.arrays.items()
-        }
-        built = built_on(argument.item, arrays)
-        self._built.append(built)
-        return int(built.id)
+        if argument.builds is None:
+            arrays = {name: _array_in(there[name], ref) for name, ref in argument.arrays.items()}
+            self._built.append(built_on(argument.item, arrays))
+        else:
+            (count,) = (there[name].read(ref.extent) for name, ref in argument.arrays.items())
+            self._built.append(_as_built(argument.builds, count, argument.item))
+        return int(self._built[-1].id)
 
     def flags(self, ref: ArrayRef) -> int:
         """Warp's flags for an array."""
@@ -105,6 +101,25 @@ class _Holders:
                 stop = start + ctypes.sizeof(types.array_t)
                 after[start:stop] = before[start:stop]
             memory.write(ref.extent, after)
+
+
+def _array_in(memory: Memory, ref: ArrayRef) -> Any:
+    pointer = memory.pointer(ref.device, ref.pointer)
+    return wp.array(ptr=pointer, shape=ref.shape, strides=ref.strides, dtype=ref.array.dtype, device=ref.device)
+
+
+def _as_built(builds: Builds, count: Bytes, present: Any) -> Any:
+    """An object as it was when it was built for the time that a count says; as it is where it never was."""
+    number, calls = builds.calls(count)
+    if not calls:
+        return present
+    if builds.made_again is None or builds.made_again[0] != number:
+        memory = Memory.covering(kept.ref for kept in kept_in(calls))
+        for kept in kept_in(calls):
+            memory.write(kept.ref.extent, kept.data)
+        item = built_again(builds, calls, lambda kept: _array_in(memory, kept.ref))
+        builds.made_again = number, item, memory
+    return builds.made_again[1]
 
 
 def _point(data: Bytes, at: int, pointer: int, gradient: int) -> None:

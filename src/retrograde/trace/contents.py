@@ -110,6 +110,11 @@ class Contents:
             # The latest is undone first.
             self.undo.setdefault(index, []).insert(0, Undo(extent, self._kept(extent)))
 
+    def spare(self, extent: Extent) -> Bytes | None:
+        """What a range holds now, kept; None where what is overwritten needs the room."""
+        full = self.in_memory + self.on_disk + extent.size > _DENSE * self._total
+        return None if full or self._segment is not None else self._kept(extent)
+
     @property
     def _total(self) -> int:
         return self._room.memory + self._disk

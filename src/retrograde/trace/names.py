@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import FrameType
+from typing import Any
 
 from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import name_of
@@ -40,3 +41,9 @@ class Names:
             if holder is not None and held.ref.array is not None:
                 place = held.offset // max(ref.item, 1)
                 self.by_array.setdefault(id(held.ref.array), f"{holder}[{place}].{'.'.join(held.path)}")
+
+    def learn_as(self, array: Any, owner: Any, frame: FrameType | None) -> None:
+        """Call an array what the program calls the object that it belongs to."""
+        name = None if frame is None else name_of(owner, frame)
+        if name is not None or id(array) not in self.by_array:
+            self.by_array[id(array)] = f"an unnamed {type(owner).__name__}" if name is None else name

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from retrograde.trace.arrays import ArrayRef, describe
+from retrograde.trace.builds import BuildCall, Builds, Kept, is_counted
 from retrograde.trace.warp_api import types, wp
 
 _HELD: Mapping[str, tuple[str, ...]] = {"Mesh": ("points", "velocities")}
@@ -28,12 +29,14 @@ class ObjectRef:
     Attributes:
         identity: The number.
         item: The object.
-        arrays: The arrays that it held, by attribute.
+        arrays: The arrays that it held, by attribute; where it holds what it was built on, the count of its builds.
+        builds: Of the latter, the builds.
     """
 
     identity: int
     item: Any
     arrays: Mapping[str, ArrayRef]
+    builds: Builds | None = None
 
 
 class Objects:
@@ -41,11 +44,20 @@ class Objects:
 
     def __init__(self) -> None:
         self._known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._builds: weakref.WeakKeyDictionary[Any, Builds] = weakref.WeakKeyDictionary()
 
     def add(self, item: Any) -> None:
         """An object came into being."""
-        if type(item).__name__ in _HELD and getattr(item, "id", None):
+        if getattr(item, "id", None) and (type(item).__name__ in _HELD or is_counted(item)):
             self._known[int(item.id)] = item
+
+    def builds(self, item: Any) -> Builds | None:
+        """What an object was built on, None where it holds nothing but arrays of the program."""
+        if not is_counted(item):
+            return None
+        if item not in self._builds:
+            self._builds[item] = Builds(item)
+        return self._builds[item]
 
     def resolved(self, arguments: Sequence[Any], kernel: Any) -> tuple[Any, ...]:
         """A launch's arguments, with objects in place of their numbers."""
@@ -58,6 +70,9 @@ class Objects:
         item = self._known.get(identity)
         if item is None:
             return argument
+        builds = self.builds(item)
+        if builds is not None:
+            return ObjectRef(identity, item, {"builds": builds.ref}, builds)
         names = _HELD[type(item).__name__]
         arrays = {n: ref for n in names if (ref := describe(getattr(item, n, None))) is not None}
         return ObjectRef(identity, item, arrays)
@@ -65,7 +80,7 @@ class Objects:
 
 def read_by(item: Any, method: str, given: Mapping[str, Any]) -> list[ArrayRef]:
     """The arrays that a method of an object reads to build what is searched."""
-    names = BUILDERS[type(item).__name__][method]
+    names = BUILDERS[type(item).__name__].get(method, ())
     return [ref for n in names if (ref := describe(given.get(n, getattr(item, n, None)))) is not None]
 
 
@@ -74,3 +89,18 @@ def built_on(item: Any, arrays: Mapping[str, Any]) -> Any:
     if type(item) is not types.Mesh:
         raise TypeError(f"{type(item).__name__} cannot be built on other arrays")
     return types.Mesh(arrays["points"], item.indices, arrays.get("velocities"))
+
+
+def built_again(builds: Builds, calls: Sequence[BuildCall], array: Callable[[Kept], Any]) -> Any:
+    """An object as some calls made it.
+
+    Args:
+        builds: Its builds.
+        calls: The calls, the one that makes it first.
+        array: Finds an array with the contents that one had.
+    """
+    made, *rest = ((c.method, {n: array(v) if isinstance(v, Kept) else v for n, v in c.given.items()}) for c in calls)
+    item = builds.kind(**made[1])
+    for method, given in rest:
+        getattr(item, method)(**given)
+    return item

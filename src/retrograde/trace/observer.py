@@ -20,7 +20,7 @@ from retrograde.trace.arrays import describe
 from retrograde.trace.callsite import is_ours
 from retrograde.trace.graphs import Capture, Step, can_be_taken_apart, graph_under_way
 from retrograde.trace.imports import WhenImported
-from retrograde.trace.objects import BUILDERS, read_by
+from retrograde.trace.objects import BUILDERS
 from retrograde.trace.observer_tapes import TapeCalls
 from retrograde.trace.observer_torch import TorchCalls
 from retrograde.trace.patches import Call
@@ -68,7 +68,7 @@ class Observer(TapeCalls, TorchCalls):
         for routine in ROUTINES:
             self._patch_function(routine, partial(self._routine, routine), (utils, wp.utils))
         for name, methods in BUILDERS.items():
-            for method in methods:
+            for method in ("__init__", *(m for m in methods if m != "__init__")):
                 self._patch(getattr(types, name), method, self._build)
         for cls in (types.array, types.indexedarray):
             if "numpy" in vars(cls):
@@ -382,18 +382,20 @@ class Observer(TapeCalls, TorchCalls):
                 self._tell(self.recorder.objects.add, item)
                 return result
 
-            refs = None if self._depth else self._tell(self._read_by, original, item, args, kwargs)
-            if not refs:
+            given = None if self._depth else self._tell(self._given, original, item, args, kwargs)
+            if given is None:
                 return run()
-            begin = partial(self.recorder.routine, refs, ())
-            return self._observe(begin, run, lambda pending: self.recorder.commit_routine(pending, None))
+            method = original.__name__
+            begin = partial(self.recorder.build, item, method, given)
+            return self._observe(begin, run, lambda pending: self.recorder.commit_build(pending, item, method, given))
 
         return build
 
     @staticmethod
-    def _read_by(original: Call, item: Any, args: Any, kwargs: Any) -> list[Any]:
-        given = inspect.signature(original).bind(item, *args, **kwargs).arguments
-        return read_by(item, original.__name__, given)
+    def _given(original: Call, item: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+        given = dict(inspect.signature(original).bind(item, *args, **kwargs).arguments)
+        del given["self"]
+        return given
 
     def _creation(self, from_host: bool, original: Call) -> Call:
         def create(*args: Any, **kwargs: Any) -> Any:

@@ -42,6 +42,9 @@ BY_HAND: Path = ("adjoint",)
 SHARED = "memory shared with torch"
 """Route of a host read that only hands memory to torch."""
 
+BUILT = "an object built again"
+"""Route of a library routine that builds what kernels search."""
+
 
 @dataclass(frozen=True, eq=False)
 class Access:
@@ -216,7 +219,7 @@ class Operation:
         """A few words for reports."""
         if self.launch is not None:
             return f"launch of {self.launch.kernel.key}"
-        return self.kind.value
+        return "build" if self.route == BUILT else self.kind.value
 
 
 @dataclass(frozen=True, eq=False)

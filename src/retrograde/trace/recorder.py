@@ -23,8 +23,9 @@ from retrograde.trace.contents import ROOM, Contents, Room
 from retrograde.trace.expressions import Reduction, reported_reduction
 from retrograde.trace.extents import Bytes, Extent, read_bytes
 from retrograde.trace.names import Names
-from retrograde.trace.objects import ObjectRef, Objects
+from retrograde.trace.objects import ObjectRef, Objects, read_by
 from retrograde.trace.operations import (
+    BUILT,
     BY_HAND,
     Access,
     BackwardCall,
@@ -331,9 +332,36 @@ class Recorder:
         if ref is not None and not any(a.ref.pointer == ref.pointer for a in pending.accesses):
             pending.accesses = (Access(ref, STORE, len(pending.accesses), ("outputs",)), *pending.accesses)
             self._learn(ref, None)
+        self._commit_routine(pending)
+
+    def _commit_routine(self, pending: Pending, route: str | None = None) -> None:
         written = [a.ref.extent for a in pending.accesses if a.usage.writes]
         data = [read_bytes(e) for e in written] if self.probe is None else []
-        self.commit(pending, np.concatenate(data) if data else None)
+        self.commit(pending, np.concatenate(data) if data else None, route)
+
+    def build(self, item: Any, method: str, given: Mapping[str, Any]) -> Pending | None:
+        """An object that kernels search is about to be made, or built on what some arrays hold."""
+        read, builds = read_by(item, method, given), self.objects.builds(item)
+        if not read:
+            self._note_build(item, method, given)
+            return None
+        pending = self.routine(read, () if builds is None else (builds.ref,))
+        if builds is not None and self.probe is None:
+            self.names.learn_as(builds.count, item, pending.frame)
+        return pending
+
+    def commit_build(self, pending: Pending, item: Any, method: str, given: Mapping[str, Any]) -> None:
+        """An object has been built."""
+        self._note_build(item, method, given)
+        self._commit_routine(pending, BUILT)
+
+    def _note_build(self, item: Any, method: str, given: Mapping[str, Any]) -> None:
+        builds = self.objects.builds(item)
+        if builds is None or self.probe is not None:
+            return
+        note = "There was no room to keep what hash grids or BVHs were built on."
+        if not builds.add(item, method, given, self._contents.spare) and note not in self.notes:
+            self.notes.append(note)
 
     def commit_fill(self, pending: Pending) -> None:
         """A fill has run; the bytes of one element tell its value."""

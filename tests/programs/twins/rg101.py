@@ -129,3 +129,15 @@ def torch_diffusion(w: np.ndarray) -> float:
         left, right = u[[0, 0, 1, 2, 3, 4]], u[[1, 2, 3, 4, 5, 5]]
         u = u + d * (left - 2.0 * u + right) * (1.0 + 0.5 * u)
     return float(((u - np.array([0.2, 0.4, 0.7, 0.9, 0.7, 0.4])) ** 2).mean())
+
+
+def one_grid(k: np.ndarray) -> float:
+    p = np.random.default_rng(3).uniform(0.0, 1.0, (12, 3)) * [3.0, 1.0, 0.2]
+    p = p.astype(np.float32).astype(float)
+    i = np.arange(12)
+    wind = np.stack([0.5 * np.sin(7.0 * i), 0.3 * np.cos(5.0 * i), np.zeros(12)], axis=1)
+    for _ in range(3):
+        apart = p[:, None] - p[None]
+        gap = np.maximum(0.4 - np.linalg.norm(apart, axis=2), 0.0) * ~np.eye(12, dtype=bool)
+        p = p + 4.0 * k[:, None] * (gap[:, :, None] ** 2 * apart).sum(axis=1) + wind
+    return float((p**2).sum())

@@ -42,3 +42,16 @@ def shared_with_numpy(gain: np.ndarray, light: np.ndarray) -> float:
 def indexed_clear(gain: np.ndarray) -> float:
     field = np.array([0.9, 0.3, -0.7, 1.1, 0.6])
     return float(((gain * field**2 + np.cos(gain)) ** 2).sum())
+
+
+def next_neighbours(k: np.ndarray, p: np.ndarray) -> float:
+    p = p.reshape(12, 3)
+    apart = np.linalg.norm(p[:, None] - p[None], axis=2)
+    near = (apart < 0.4) & ~np.eye(12, dtype=bool)
+    return float((k[:, None] ** 2 * np.where(near, 0.4 - apart, 0.0) ** 2).sum())
+
+
+def refitted_boxes(glow: np.ndarray, at: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    at, low, high = at.reshape(8, 1, 3), low.reshape(1, 10, 3), high.reshape(1, 10, 3)
+    met = ((at + 0.1 >= low) & (at - 0.1 <= high)).all(axis=2)
+    return float((0.1 * met * glow**2 * np.exp(-at[:, :, 0])).sum())

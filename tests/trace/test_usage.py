@@ -101,3 +101,22 @@ def test_longest_known_path_answers_for_what_lies_below() -> None:
     assert _letters(usage.of(("scene", "body", "velocity"))) == "l"
     assert _letters(usage.of(("scene", "body", "mass"))) == ""
     assert _letters(usage.of(("out",))) == "s"
+
+
+@wp.func
+def put(field: wp.uint64, i: int, value: float):
+    wp.volume_store_f(field, i, 0, 0, value)
+
+
+@wp.kernel
+def between_volumes(old: wp.uint64, new: wp.uint64, x: wp.array(dtype=float)):
+    i = wp.tid()
+    put(new, i, wp.volume_lookup_f(old, i, 0, 0) * x[i])
+
+
+def test_volumes_are_read_and_stored_to_through_functions() -> None:
+    usage = kernel_usage(between_volumes)
+    assert usage.of(("old", "voxels")).load
+    assert not usage.of(("old", "voxels")).writes
+    assert usage.of(("new", "voxels")).store
+    assert not usage.of(("new", "voxels")).load

@@ -12,7 +12,11 @@ from retrograde.gradients.ladder import Case
 from retrograde.trace.arrays import ArrayRef, root_of
 from retrograde.trace.callsite import CallSite, Key
 from retrograde.trace.extents import read_bytes
+from retrograde.trace.objects import ObjectRef
 from retrograde.trace.operations import Access, Kind, Operation
+
+SAME_OBJECT = "same object"
+"""Route of a write to what an object holds that kernels are given by its number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,11 @@ def _next_contents(case: Case, writer: Operation, ref: ArrayRef) -> np.ndarray |
     return read_bytes(extent)
 
 
+def _is_object(operation: Operation, access: Access) -> bool:
+    """Whether a launch reached some memory through an object that it was given by its number."""
+    return operation.launch is not None and isinstance(operation.launch.arguments[access.position], ObjectRef)
+
+
 def route_of(overwrite: Overwrite) -> str:
     """By which route the write came."""
     write, read, writer = overwrite.access, overwrite.read, overwrite.writer
@@ -107,7 +116,9 @@ def route_of(overwrite: Overwrite) -> str:
         return "assignment from the host"
     if writer.kind is Kind.COPY:
         return "copy"
-    if len(write.path) > 1 or len(read.path) > 1:
+    if _is_object(writer, write):
+        return SAME_OBJECT
+    if len(write.path) > 1 or (len(read.path) > 1 and not _is_object(overwrite.reader, read)):
         return "field of a struct"
     if write.ref.array is read.ref.array:
         return "same array"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from retrograde.causes.base import Cause
 from retrograde.causes.intervention import Suspect
-from retrograde.causes.overwrites import Overwrite, overwrites, route_of
+from retrograde.causes.overwrites import SAME_OBJECT, Overwrite, overwrites, route_of
 from retrograde.gradients.judge import Judgement
 from retrograde.gradients.policy import Policy
 from retrograde.gradients.segments import forerunners
@@ -57,6 +57,7 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
     recording = judgement.case.recording
     name = recording.name(overwrite.access.ref)
     read = recording.name(overwrite.read.ref)
+    route = route_of(overwrite)
     known = name if name == read else f"{name} (the memory of {read})"
     when = "after the tape was closed, before backward," if overwrite.after_tape else ""
     # A write from outside also ends the adjoint of what was there before, which the tape does not know.
@@ -76,12 +77,12 @@ def suspect_of(judgement: Judgement, overwrite: Overwrite, code: str) -> Suspect
             f"{overwrite.reader.site.line} had read and needs again in backward."
         ).replace("  ", " "),
         fix=(
-            f"Write to an array of its own instead of {name}."
+            f"Write to an {'object' if route == SAME_OBJECT else 'array'} of its own instead of {name}."
             if overwrite.writer.route != BUILT
             else f"Build an object of its own instead of {name}, or build {name} again only after backward."
         ),
         array=name,
-        route=route_of(overwrite),
+        route=route,
         switch_off=switch_off,
         evidence={"reader_line": overwrite.reader.site.line, "reader": overwrite.reader.label},
     )

@@ -36,8 +36,9 @@ tape.backward(loss)
 wp.launch(refresh, dim=n, inputs=[coefficient])
 """,
     known_problems=(
-        "Voxels of a volume are not restored: where they change before `backward()`, the gradient is called wrong, and "
-        "the error stays unexplained. Points of a mesh, and what a hash grid or a BVH was built on, are restored."
+        "`Volume.rebuild` is not seen: where it changes a volume before `backward()`, the gradient is called wrong, "
+        "and the error stays unexplained. Voxels that kernels store are seen, as are points of meshes, and what hash "
+        "grids and BVHs were built on."
     ),
     references=("https://nvidia.github.io/warp/stable/user_guide/differentiability.html#array-overwrites",),
 )

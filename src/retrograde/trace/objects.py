@@ -11,13 +11,14 @@ from retrograde.trace.arrays import ArrayRef, describe
 from retrograde.trace.builds import BuildCall, Builds, Kept, is_counted
 from retrograde.trace.warp_api import types, wp
 
-_HELD: Mapping[str, tuple[str, ...]] = {"Mesh": ("points", "velocities")}
-"""Arrays whose values kernels read through an object, by its type."""
+_HELD: Mapping[str, tuple[str, ...]] = {"Mesh": ("points", "velocities"), "Volume": ("voxels",)}
+"""Arrays whose values kernels read through an object, by its type; a volume's is the memory that it consists of."""
 
 BUILDERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Mesh": {"__init__": ("points", "velocities"), "refit": ("points",)},
     "Bvh": {"__init__": ("lowers", "uppers"), "refit": ("lowers", "uppers"), "rebuild": ("lowers", "uppers")},
     "HashGrid": {"build": ("points",)},
+    "Volume": {"__init__": ()},
 }
 """Methods that read arrays to build what kernels then search, by type: names of arguments, or of attributes."""
 
@@ -38,6 +39,11 @@ class ObjectRef:
     arrays: Mapping[str, ArrayRef]
     builds: Builds | None = None
 
+    @property
+    def is_written(self) -> bool:
+        """Whether kernels can write to it."""
+        return isinstance(self.item, types.Volume)
+
 
 class Objects:
     """The living objects by their number."""
@@ -45,9 +51,13 @@ class Objects:
     def __init__(self) -> None:
         self._known: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._builds: weakref.WeakKeyDictionary[Any, Builds] = weakref.WeakKeyDictionary()
+        self._volumes: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def add(self, item: Any) -> None:
-        """An object came into being."""
+        """An object came into being; a volume gets its number later."""
+        if isinstance(item, types.Volume):
+            self._volumes[item] = None
+            return
         if getattr(item, "id", None) and (type(item).__name__ in _HELD or is_counted(item)):
             self._known[int(item.id)] = item
 
@@ -69,13 +79,22 @@ class Objects:
         identity = int(getattr(argument, "value", argument))
         item = self._known.get(identity)
         if item is None:
+            item = next((v for v in self._volumes if v.id == identity), None)
+        if item is None:
             return argument
         builds = self.builds(item)
         if builds is not None:
             return ObjectRef(identity, item, {"builds": builds.ref}, builds)
         names = _HELD[type(item).__name__]
-        arrays = {n: ref for n in names if (ref := describe(getattr(item, n, None))) is not None}
+        arrays = {n: ref for n in names if (ref := describe(self._held(item, n))) is not None}
         return ObjectRef(identity, item, arrays)
+
+    def _held(self, item: Any, name: str) -> Any:
+        if not isinstance(item, types.Volume):
+            return getattr(item, name, None)
+        if self._volumes[item] is None:
+            self._volumes[item] = item.array()
+        return self._volumes[item]
 
 
 def read_by(item: Any, method: str, given: Mapping[str, Any]) -> list[ArrayRef]:
@@ -86,6 +105,8 @@ def read_by(item: Any, method: str, given: Mapping[str, Any]) -> list[ArrayRef]:
 
 def built_on(item: Any, arrays: Mapping[str, Any]) -> Any:
     """An object of the same kind on other arrays."""
+    if isinstance(item, types.Volume):
+        return types.Volume(arrays["voxels"], copy=False)
     if type(item) is not types.Mesh:
         raise TypeError(f"{type(item).__name__} cannot be built on other arrays")
     return types.Mesh(arrays["points"], item.indices, arrays.get("velocities"))

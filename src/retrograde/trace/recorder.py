@@ -217,10 +217,19 @@ class Recorder:
         """A forward launch is about to run."""
         usage, frozen, accesses = self._taken_apart(kernel, arguments)
         pending = self.begin(Kind.LAUNCH, accesses, self.open_tape if taped else None)
+        if self.probe is None:
+            self._name_objects(frozen, pending.frame)
         opaque = any(is_tangled(a.ref.array) for a in accesses)
         call = LaunchCall(kernel, dim, frozen, device, random=usage.random, opaque=opaque, **options)
         pending.call = call if self.probe is None else self.probe.with_injected(call, self.ordinal)
         return pending
+
+    def _name_objects(self, arguments: Iterable[Argument], frame: FrameType | None) -> None:
+        for argument in arguments:
+            if isinstance(argument, ObjectRef) and argument.is_written:
+                for ref in argument.arrays.values():
+                    if id(ref.array) not in self.names.by_array:
+                        self.names.learn_as(ref.array, argument.item, frame)
 
     def _taken_apart(
         self, kernel: Any, arguments: list[Any]
@@ -571,4 +580,4 @@ class Recorder:
 
 def _only_read(argument: object, path: Path) -> bool:
     """Whether an array is one that kernels can only read: indices, or what an object holds."""
-    return isinstance(argument, ObjectRef) or path[-1].startswith("indices")
+    return (isinstance(argument, ObjectRef) and not argument.is_written) or path[-1].startswith("indices")

@@ -176,6 +176,10 @@ class _Walker(ast.NodeVisitor):
         kind = self.type_of(root[0])
         return bool(wp.types.is_array(kind)) and root[1] == kind.ndim and _holds_arrays(kind.dtype)
 
+    def is_number(self, path: Path) -> bool:
+        """Whether a path leads to a number that may be that of an object."""
+        return self.type_of(path) is wp.uint64
+
     def is_array(self, path: Path) -> bool:
         kind = self.type_of(path)
         return kind is None or wp.types.is_array(kind)
@@ -279,10 +283,20 @@ class _Walker(ast.NodeVisitor):
             root = self.root(argument)
             if root is None or (root[1] > 0 and not self.partial(root) and not self.is_holder(root)):
                 self.visit(argument)
-            elif self.is_array(root[0]) or self.is_struct(root[0]):
+            elif self.is_array(root[0]) or self.is_struct(root[0]) or self.is_number(root[0]):
                 whole.append((position, root[0]))
         for position, path in whole:
             self.argument(path, name, callee, position, node)
+        if name.startswith("volume_") and not any(position == 0 for position, _ in whole):
+            for label in (n for n in self.types if self.is_number((n,))):
+                self.volume((label,), name, node)
+
+    def volume(self, path: Path, name: str, node: ast.Call) -> None:
+        """A number handed to a built-in, which may be that of a volume."""
+        if name.startswith("volume_store"):
+            self.note(path, Usage(store=True, lines=(self.line(node),)))
+        elif name.startswith("volume_"):
+            self.note(path, Usage(load=True))
 
     def visit_Expr(self, node: ast.Expr) -> None:
         self.bare = node.value
@@ -309,6 +323,8 @@ class _Walker(ast.NodeVisitor):
         """An array or a struct handed to a call."""
         if callee is not None and getattr(callee, "adj", None) is not None and not callee.is_builtin():
             self.follow(path, callee, position, node)
+        elif self.is_number(path):
+            self.volume(path, name, node)
         elif name in _QUERIES:
             return
         elif name in _ACCUMULATING:

@@ -55,3 +55,8 @@ def refitted_boxes(glow: np.ndarray, at: np.ndarray, low: np.ndarray, high: np.n
     at, low, high = at.reshape(8, 1, 3), low.reshape(1, 10, 3), high.reshape(1, 10, 3)
     met = ((at + 0.1 >= low) & (at - 0.1 <= high)).all(axis=2)
     return float((0.1 * met * glow**2 * np.exp(-at[:, :, 0])).sum())
+
+
+def stored_field(gain: np.ndarray, at: np.ndarray, iteration: int) -> float:
+    at = at.reshape(6, 3)
+    return float((gain**2 * np.sin(iteration + at @ np.array([0.7, 0.4, -0.3]))).sum())

@@ -162,3 +162,29 @@ def test_what_there_is_no_room_for_counts_as_never_built() -> None:
     number, calls = builds.calls(read_bytes(builds.ref.extent))
     assert number == 1
     assert [call.method for call in calls] == ["__init__", "build"]
+
+
+@wp.kernel
+def store_voxel(field: wp.uint64, value: float):
+    wp.volume_store_f(field, 0, 0, 0, value)
+
+
+@wp.kernel
+def read_voxel(field: wp.uint64, out: wp.array(dtype=float)):
+    out[0] = wp.volume_lookup_f(field, 0, 0, 0)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_volume_is_followed_only_where_it_changes_once_it_was_read(changed: bool) -> None:
+    def program() -> None:
+        with wp.ScopedDevice("cpu"):
+            field = wp.Volume.allocate(min=[0, 0, 0], max=[7, 7, 7], voxel_size=1.0, bg_value=0.0)
+            out = wp.zeros(1, dtype=float)
+            wp.launch(store_voxel, 1, [field.id, 1.0])
+            wp.launch(read_voxel, 1, [field.id, out])
+            if changed:
+                wp.launch(store_voxel, 1, [field.id, 2.0])
+
+    launches = [o.launch for o in record(program).operations if o.launch is not None]
+    mine = [c for c in launches if c.kernel.key in ("store_voxel", "read_voxel")]
+    assert [isinstance(c.arguments[0], ObjectRef) for c in mine] == [changed] * len(mine)

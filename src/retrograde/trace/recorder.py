@@ -43,6 +43,7 @@ from retrograde.trace.randomness import state_of_generators
 from retrograde.trace.tapes import TapeIdentities, TapeState, gradient_contents, seeds_of
 from retrograde.trace.threads import RecordedThread
 from retrograde.trace.usage import KernelUsage, Path, Usage, kernel_usage
+from retrograde.trace.volumes import without_settled_volumes
 from retrograde.trace.warp_api import wp
 from retrograde.trace.watches import Watches, is_used_later, locate_write
 
@@ -245,7 +246,8 @@ class Recorder:
             Access(ref, LOAD if _only_read(frozen[position], path) else usage.of(path), position, path)
             for position, path, ref in arrays_of(frozen, labels)
         )
-        return usage, frozen, accesses
+        # Those of volumes come last: where they are left out of the recording, the others keep their places.
+        return usage, frozen, tuple(sorted(accesses, key=lambda a: _is_volume(frozen[a.position])))
 
     def _owner(self, held: Held) -> Any:
         """The array object behind a descriptor in memory: one seen before at that place, else one made for it."""
@@ -567,7 +569,7 @@ class Recorder:
     def result(self) -> Recording:
         """Everything so far."""
         return Recording(
-            operations=tuple(self.operations),
+            operations=without_settled_volumes(self.operations),
             undo={k: tuple(v) for k, v in self._contents.undo.items()},
             names=dict(self.names.by_array),
             sites=dict(self.sites),
@@ -578,6 +580,10 @@ class Recorder:
         )
 
 
+def _is_volume(argument: Argument) -> bool:
+    return isinstance(argument, ObjectRef) and argument.is_written
+
+
 def _only_read(argument: object, path: Path) -> bool:
     """Whether an array is one that kernels can only read: indices, or what an object holds."""
-    return (isinstance(argument, ObjectRef) and not argument.is_written) or path[-1].startswith("indices")
+    return (isinstance(argument, ObjectRef) and not _is_volume(argument)) or path[-1].startswith("indices")

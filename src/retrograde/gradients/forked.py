@@ -22,8 +22,6 @@ Found = TypeVar("Found")
 WORTHWHILE = 0.05
 """Work that a copy would take over [s], below which making the copy costs more than it saves."""
 
-_TWO = 2
-
 LIMIT = 60
 """How long work that may crash may take [s]."""
 
@@ -123,7 +121,7 @@ def side_by_side(function: Callable[[Given], Found], arguments: Sequence[Given],
         arguments: What to call it with.
         seconds: About how long one call takes.
     """
-    if (len(arguments) // 2) * seconds < WORTHWHILE or cores() < _TWO or not can_fork():
+    if (len(arguments) // 2) * seconds < WORTHWHILE or cores() == 1 or not can_fork():
         return [function(argument) for argument in arguments]
     copy = begin_copy(lambda: [function(argument) for argument in arguments[1::2]])
     try:
